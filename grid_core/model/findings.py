@@ -1,0 +1,78 @@
+"""What the loader has to say about a description: errors, warnings and notes with their place."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from grid_core.errors import URDFParseError
+
+LOGGER = logging.getLogger("grid_rbd.model")
+
+
+class URDFWarning(UserWarning):
+    """Something in a description is unusual or ignored; ``warnings.simplefilter("error", URDFWarning)`` is the strict mode."""
+
+
+class Level(Enum):
+    """How a finding is reported."""
+
+    ERROR = "error"
+    """The description is refused."""
+    WARNING = "warning"
+    """A :class:`URDFWarning`."""
+    NOTE = "note"
+    """A line of the ``grid_rbd.model`` logger at level INFO."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One rule that a description meets in an unusual way or breaks.
+
+    Parameters
+    ----------
+    level : Level
+        How it is reported.
+    item : str
+        The element, e.g. ``"joint 'elbow'"``.
+    message : str
+        Rule, value and fix.
+    line : int or None
+        Line in the source, where one line can be named.
+    error : type
+        The exception of an error.
+    """
+
+    level: Level
+    item: str
+    message: str
+    line: int | None = None
+    error: type[URDFParseError] = URDFParseError
+
+    def text(self, label: str) -> str:
+        """``label:line: item: message``."""
+        place = label if self.line is None else f"{label}:{self.line}"
+        return f"{place}: {self.item}: {self.message}"
+
+
+def report(findings: Iterable[Finding], label: str) -> None:
+    """Log notes, warn warnings, then raise one exception that lists every error.
+
+    Raises
+    ------
+    URDFParseError
+        Of the class of the first error.
+    """
+    errors: list[Finding] = []
+    for finding in findings:
+        if finding.level is Level.ERROR:
+            errors.append(finding)
+        elif finding.level is Level.WARNING:
+            warnings.warn(finding.text(label), URDFWarning, stacklevel=4)
+        else:
+            LOGGER.info("%s", finding.text(label))
+    if errors:
+        raise errors[0].error("\n".join(error.text(label) for error in errors))

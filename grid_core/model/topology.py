@@ -1,0 +1,121 @@
+"""The graph of links and joints: it must be one tree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from grid_core.errors import nearest
+from grid_core.model.description import Description, JointElement, LinkElement
+from grid_core.model.findings import Finding, Level
+
+
+def check_names(description: Description) -> Iterator[Finding]:
+    """Names of links and of joints are unique, and every joint connects two links that exist."""
+    yield from _duplicates(description.links)
+    yield from _duplicates(description.joints)
+    links = {link.name for link in description.links}
+    if not links:
+        yield Finding(Level.ERROR, f"robot {description.name!r}", "has no links; a robot has at least one <link>")
+    for joint in description.joints:
+        for role, name in (("parent", joint.parent), ("child", joint.child)):
+            if name not in links:
+                message = f"{role} link {name!r} does not exist{nearest(name, links)}; correct the name or add the link"
+                yield Finding(Level.ERROR, joint.item, message, joint.line)
+
+
+def _duplicates(elements: Sequence[LinkElement] | Sequence[JointElement]) -> Iterator[Finding]:
+    first: dict[str, int] = {}
+    for element in elements:
+        if element.name in first:
+            message = f"the name is used twice, on lines {first[element.name]} and {element.line}; rename one"
+            yield Finding(Level.ERROR, element.item, message, element.line)
+        first.setdefault(element.name, element.line)
+
+
+def check_tree(description: Description) -> Iterator[Finding]:
+    """Every link but one, the root, is the child of exactly one joint, and all are reached from the root.
+
+    Parameters
+    ----------
+    description : Description
+        With valid names (:func:`check_names`).
+    """
+    incoming: dict[str, list[JointElement]] = {link.name: [] for link in description.links}
+    for joint in description.joints:
+        incoming[joint.child].append(joint)
+    for link, joints in incoming.items():
+        if len(joints) > 1:
+            yield _two_parents(link, joints, incoming)
+    for cycle in _cycles(incoming):
+        message = (
+            f"the links form a cycle: {' -> '.join([*cycle, cycle[0]])}; a robot is a tree, remove one of these joints"
+        )
+        yield Finding(Level.ERROR, incoming[cycle[0]][0].item, message, incoming[cycle[0]][0].line)
+    roots = [link.name for link in description.links if not incoming[link.name]]
+    if len(roots) > 1:
+        names = ", ".join(map(repr, roots))
+        message = (
+            f"has {len(roots)} root links: {names}; a robot is one tree, connect them with joints (type fixed if rigid)"
+        )
+        yield Finding(Level.ERROR, f"robot {description.name!r}", message)
+
+
+def _two_parents(link: str, joints: Sequence[JointElement], incoming: dict[str, list[JointElement]]) -> Finding:
+    listed = " and ".join(f"joint {joint.name!r} (line {joint.line})" for joint in joints)
+    loop = _loop([_way_up(joint.parent, incoming) for joint in joints[:2]], link)
+    message = f"is the child of {listed}{loop}; closed loops are not a tree, remove a joint or cut the loop at a link of its own"
+    return Finding(Level.ERROR, f"link {link!r}", message, joints[-1].line)
+
+
+def _way_up(link: str, incoming: dict[str, list[JointElement]]) -> list[str]:
+    """Links from ``link`` towards the root along the first joint of each."""
+    way = [link]
+    seen = {link}
+    while incoming[way[-1]]:
+        above = incoming[way[-1]][0].parent
+        if above in seen:
+            break
+        seen.add(above)
+        way.append(above)
+    return way
+
+
+def _loop(ways: Sequence[list[str]], link: str) -> str:
+    """The closed way from ``link`` up one side and down the other, or nothing where the sides do not meet."""
+    left, right = ways
+    shared = next((name for name in left if name in set(right)), None)
+    if shared is None:
+        return ""
+    down = right[: right.index(shared)]
+    return f", which closes the loop {' - '.join([link, *left[: left.index(shared) + 1], *reversed(down), link])}"
+
+
+def _cycles(incoming: dict[str, list[JointElement]]) -> Iterator[list[str]]:
+    """Directed cycles along first parents, each listed once from parent to child."""
+    done: set[str] = set()
+    for start in incoming:
+        way: list[str] = []
+        position: dict[str, int] = {}
+        link: str | None = start
+        while link is not None and link not in done and link not in position:
+            position[link] = len(way)
+            way.append(link)
+            link = incoming[link][0].parent if incoming[link] else None
+        if link is not None and link in position:
+            yield way[position[link] :][::-1]
+        done.update(way)
+
+
+def root_link(description: Description) -> str:
+    """The link that is no joint's child, in a description that passed :func:`check_tree`."""
+    children = Counter(joint.child for joint in description.joints)
+    return next(link.name for link in description.links if link.name not in children)
+
+
+def sorted_children(joints: Iterable[JointElement]) -> dict[str, list[JointElement]]:
+    """Joints by parent link, sorted by child link name, then joint name: the order contract of a model."""
+    children: dict[str, list[JointElement]] = {}
+    for joint in sorted(joints, key=lambda joint: (joint.child, joint.name)):
+        children.setdefault(joint.parent, []).append(joint)
+    return children

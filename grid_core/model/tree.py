@@ -1,0 +1,182 @@
+"""From a valid description to a model: order, fixed links merged, composite joints split, mimic joints folded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from grid_core.model.description import Description, InertialElement, JointElement
+from grid_core.model.mimic import Follower
+from grid_core.model.model import Body, Frame, Joint, Model
+from grid_core.model.parts import WIDTHS, held_at, parts
+from grid_core.model.placement import Array, Placement, rotation_from_rpy
+from grid_core.model.topology import root_link, sorted_children
+
+BASE_JOINT = "floating_base_joint"
+WORLD = "world"
+
+
+@dataclass
+class _Lump:
+    """A body under construction."""
+
+    name: str
+    mass: float = 0.0
+    first_moment: Array = field(default_factory=lambda: np.zeros(3))
+    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
+    links: list[str] = field(default_factory=list)
+
+    def add(self, inertial: InertialElement, placement: Placement) -> None:
+        """Weld a link's inertia on, its link frame placed in the body (parallel-axis theorem)."""
+        ixx, ixy, ixz, iyy, iyz, izz = inertial.inertia
+        rotation = placement.rotation @ rotation_from_rpy(*inertial.rpy)
+        about_com = rotation @ np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]) @ rotation.T
+        com = placement.rotation @ np.array(inertial.xyz) + placement.translation
+        self.mass += inertial.mass
+        self.first_moment = self.first_moment + inertial.mass * com
+        offset = inertial.mass * (com @ com * np.eye(3) - np.outer(com, com))
+        self.inertia = self.inertia + 0.5 * (about_com + about_com.T) + offset
+
+    def body(self) -> Body:
+        return Body(self.name, self.mass, self.first_moment, self.inertia, tuple(self.links))
+
+
+def assemble(description: Description, followers: Mapping[str, Follower], *, floating_base: bool) -> Model:
+    """Build the model of a description that passed every check.
+
+    Joints are numbered depth first over all joints (fixed ones included), children sorted by child link name, then joint name.
+
+    Parameters
+    ----------
+    description : Description
+        A valid tree.
+    followers : mapping
+        Resolved mimic relations by joint name.
+    floating_base : bool
+        Put joint 0, a free joint, under the root. A root link ``world`` without mass stays behind: its child is the base.
+    """
+    return _Assembly(description, followers, floating_base).run()
+
+
+def world_joint(description: Description) -> JointElement | None:
+    """The joint under an explicit world: a root link of that name without inertia and with one child."""
+    root = root_link(description)
+    below = [joint for joint in description.joints if joint.parent == root]
+    massless = all(link.inertial is None for link in description.links if link.name == root)
+    return below[0] if root == WORLD and massless and len(below) == 1 else None
+
+
+class _Assembly:
+    def __init__(self, description: Description, followers: Mapping[str, Follower], floating_base: bool) -> None:
+        self.description = description
+        self.followers = followers
+        self.floating_base = floating_base
+        self.inertials = {link.name: link.inertial for link in description.links}
+        self.children = sorted_children(description.joints)
+        self.joints: list[Joint] = []
+        self.lumps: list[_Lump] = []
+        self.frames: list[Frame] = []
+        self.places: dict[str, tuple[int, Placement]] = {}
+
+    def run(self) -> Model:
+        root = root_link(self.description)
+        replaced = world_joint(self.description) if self.floating_base else None
+        if replaced is not None:
+            self._place_link(root, -1, Placement.identity())
+        if self.floating_base:
+            self._place_base(root if replaced is None else replaced.child, replaced)
+        else:
+            self._place_link(root, -1, Placement.identity())
+        stack = list(reversed(self.children.get(root, ())))
+        if replaced is not None:
+            stack = list(reversed(self.children.get(replaced.child, ())))
+        while stack:
+            joint = stack.pop()
+            self._place_joint(joint)
+            stack.extend(reversed(self.children.get(joint.child, ())))
+        joints, nq, nv = with_slots(self.joints)
+        bodies = tuple(lump.body() for lump in self.lumps)
+        return Model(self.description.name, joints, bodies, tuple(self.frames), nq, nv, self.floating_base)
+
+    def _place_base(self, link: str, replaced: JointElement | None) -> None:
+        self._add_joint(Joint(BASE_JOINT, "floating", -1, Placement.identity(), (0.0, 0.0, 0.0), 0.0, 0, 7, 0, 6), link)
+        if replaced is not None and replaced.name != BASE_JOINT:
+            self.frames.append(Frame(replaced.name, "joint", 0, Placement.identity()))
+        self._place_link(link, 0, Placement.identity())
+
+    def _place_joint(self, joint: JointElement) -> None:
+        body, parent = self.places[joint.parent]
+        placement = parent @ Placement.from_xyz_rpy(joint.xyz, joint.rpy)
+        follower = self.followers.get(joint.name)
+        held = joint.type == "fixed" or (follower is not None and follower.target is None)
+        if held:
+            if follower is not None and joint.type != "fixed":
+                placement = placement @ held_at(joint, follower.offset)
+        else:
+            body, placement = self._add_chain(joint, follower, body, placement)
+        if held or len(parts(joint)) > 1:
+            self.frames.append(Frame(joint.name, "joint", body, placement))
+        self._place_link(joint.child, body, placement)
+
+    def _add_chain(
+        self, joint: JointElement, follower: Follower | None, body: int, placement: Placement
+    ) -> tuple[int, Placement]:
+        """Append the joints of one element; the child link's frame is the last body's."""
+        chain = parts(joint)
+        for part in chain:
+            nq, nv = WIDTHS.get(part.kind, (1, 1))
+            made = Joint(part.name, part.kind, body, placement, part.axis, 0.0, 0, nq, 0, nv)
+            made = replace(made, damping=joint.damping, friction=joint.friction)
+            if len(chain) == 1:
+                made = _with_scalar_fields(made, joint, follower)
+            body = self._add_joint(made, joint.child if part is chain[-1] else part.name)
+            placement = Placement.identity()
+        return body, placement
+
+    def _add_joint(self, joint: Joint, link: str) -> int:
+        self.joints.append(joint)
+        self.lumps.append(_Lump(link))
+        self.frames.append(Frame(joint.name, "joint", len(self.joints) - 1, Placement.identity()))
+        return len(self.joints) - 1
+
+    def _place_link(self, link: str, body: int, placement: Placement) -> None:
+        self.places[link] = (body, placement)
+        self.frames.append(Frame(link, "link", body, placement))
+        if body >= 0:
+            self.lumps[body].links.append(link)
+            inertial = self.inertials[link]
+            if inertial is not None:
+                self.lumps[body].add(inertial, placement)
+
+
+def _with_scalar_fields(made: Joint, joint: JointElement, follower: Follower | None) -> Joint:
+    """Limits, pitch and mimic relation: they belong to elements that are one joint of the model."""
+    scalar = made.nq == 1
+    made = replace(
+        made,
+        pitch=joint.pitch if made.kind == "helical" else 0.0,
+        lower=joint.lower if scalar else -np.inf,
+        upper=joint.upper if scalar else np.inf,
+        velocity_limit=joint.velocity,
+        effort_limit=joint.effort,
+    )
+    if follower is None:
+        return made
+    return replace(made, mimic=follower.target, multiplier=follower.multiplier, offset=follower.offset)
+
+
+def with_slots(joints: list[Joint]) -> tuple[tuple[Joint, ...], int, int]:
+    """Number the coordinates in joint order; mimic joints then take over their target's slots."""
+    slots: dict[str | None, tuple[int, int]] = {}
+    nq = nv = 0
+    for joint in joints:
+        if joint.mimic is None:
+            slots[joint.name] = (nq, nv)
+            nq, nv = nq + joint.nq, nv + joint.nv
+    numbered = []
+    for joint in joints:
+        q_index, v_index = slots[joint.name if joint.mimic is None else joint.mimic]
+        numbered.append(replace(joint, q_index=q_index, v_index=v_index))
+    return tuple(numbered), nq, nv

@@ -1,0 +1,100 @@
+"""The second pass: every rule that a description has to meet before it becomes a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from grid_core.errors import UnsupportedJointTypeError, nearest
+from grid_core.model.description import Description, InertialElement, JointElement, LinkElement
+from grid_core.model.findings import Finding, Level
+from grid_core.model.topology import check_names, check_tree
+
+JOINT_TYPES = (
+    *("fixed", "revolute", "continuous", "prismatic", "helical", "screw"),
+    *("spherical", "ball", "planar", "translation", "floating"),
+)
+"""Every joint type that a model can represent; the format's own and the usual extensions."""
+
+WITH_AXIS = frozenset({"revolute", "continuous", "prismatic", "helical", "screw", "planar"})
+
+AXIS_TOLERANCE = 1e-6
+MOMENT_TOLERANCE = 1e-6
+"""Relative slack of the triangle inequality and of negative principal moments: what rounding of printed digits explains."""
+
+
+def check(description: Description) -> list[Finding]:
+    """Every finding on names, topology, joints and inertias; topology is judged once names are in order."""
+    findings = list(check_names(description))
+    if not findings:
+        findings += check_tree(description)
+    for joint in description.joints:
+        findings += _check_joint(joint)
+    for link in description.links:
+        findings += _check_link(link)
+    return findings
+
+
+def _check_joint(joint: JointElement) -> Iterator[Finding]:
+    if joint.type not in JOINT_TYPES:
+        message = f"type {joint.type!r} is not known{nearest(joint.type, JOINT_TYPES)}; supported are {', '.join(JOINT_TYPES)}"
+        yield Finding(Level.ERROR, joint.item, message, joint.line, UnsupportedJointTypeError)
+    if joint.type in WITH_AXIS:
+        yield from _check_axis(joint)
+    if joint.lower > joint.upper:
+        message = f"lower limit {joint.lower!r} is above upper limit {joint.upper!r}; exchange or correct them"
+        yield Finding(Level.ERROR, joint.item, message, joint.line)
+    for name in ("damping", "friction", "velocity", "effort"):
+        value = getattr(joint, name)
+        if value < 0.0:
+            yield Finding(
+                Level.WARNING, joint.item, f"{name} is negative ({value!r}); it is used as written", joint.line
+            )
+
+
+def _check_axis(joint: JointElement) -> Iterator[Finding]:
+    length = math.hypot(*joint.axis)
+    shown = " ".join(f"{value:g}" for value in joint.axis)
+    if length == 0.0:
+        message = f'axis "{shown}" has no direction; a {joint.type} joint needs one, for example <axis xyz="0 0 1"/>'
+        yield Finding(Level.ERROR, joint.item, message, joint.line)
+    elif abs(length - 1.0) > AXIS_TOLERANCE:
+        message = f'axis "{shown}" has length {length:g} and is normalised; write a unit vector'
+        yield Finding(Level.WARNING, joint.item, message, joint.line)
+
+
+def _check_link(link: LinkElement) -> Iterator[Finding]:
+    inertial = link.inertial
+    if inertial is None:
+        yield Finding(Level.NOTE, link.item, "has no <inertial>: a frame without mass", link.line)
+        return
+    if inertial.mass < 0.0:
+        message = f"mass must not be negative, got {inertial.mass!r}; correct <mass>"
+        yield Finding(Level.ERROR, link.item, message, inertial.line)
+    yield from _check_moments(link, inertial)
+
+
+def _check_moments(link: LinkElement, inertial: InertialElement) -> Iterator[Finding]:
+    """Principal moments of a rigid body are not negative, and none exceeds the sum of the other two."""
+    ixx, ixy, ixz, iyy, iyz, izz = inertial.inertia
+    for name, value in (("ixx", ixx), ("iyy", iyy), ("izz", izz)):
+        if value < 0.0:
+            message = f"{name} must not be negative, got {value!r}; correct <inertia>"
+            yield Finding(Level.ERROR, link.item, message, inertial.line)
+    if min(ixx, iyy, izz) < 0.0:
+        return
+    low, middle, high = np.linalg.eigvalsh([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]).tolist()
+    slack = MOMENT_TOLERANCE * max(abs(low), high)
+    moments = f"{low:.6g}, {middle:.6g}, {high:.6g}"
+    if low < -slack:
+        message = (
+            f"inertia has a negative principal moment ({moments}); no body has one, correct the products ixy, ixz, iyz"
+        )
+        yield Finding(Level.ERROR, link.item, message, inertial.line)
+    elif high > low + middle + slack:
+        message = (
+            f"principal moments {moments} break the triangle inequality (largest <= sum of the others); check <inertia>"
+        )
+        yield Finding(Level.WARNING, link.item, message, inertial.line)
