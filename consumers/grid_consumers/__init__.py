@@ -1,0 +1,1 @@
+"""Consumer projects: compiled artifacts built against a robot's header, and what is bundled of them."""
