@@ -1,0 +1,90 @@
+"""The error tree of the core. Every message names the item, the rule it broke and what to do next."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from grid_store.errors import GridError
+
+__all__ = [
+    "AlgorithmNotBuiltError",
+    "ArgumentError",
+    "CompileError",
+    "GridError",
+    "MimicResolutionError",
+    "OptionError",
+    "PluginError",
+    "RobotNotRegisteredError",
+    "StaleRobotError",
+    "ToolchainError",
+    "TraceError",
+    "URDFParseError",
+    "UnsupportedJointTypeError",
+    "nearest",
+]
+
+
+class URDFParseError(GridError, ValueError):
+    """A robot description breaks a rule; the message names element, rule, value and line."""
+
+
+class MimicResolutionError(URDFParseError):
+    """A mimic relation is cyclic or names a joint that does not exist."""
+
+
+class UnsupportedJointTypeError(URDFParseError):
+    """A joint type that the model cannot represent."""
+
+
+class OptionError(GridError, ValueError):
+    """An option or a combination of options is not valid."""
+
+
+class ArgumentError(GridError, ValueError):
+    """A call argument has a wrong shape, dtype or value."""
+
+
+class PluginError(GridError):
+    """A plugin is missing, broken, in conflict or declares something impossible."""
+
+
+class TraceError(GridError):
+    """An algorithm's emitter did something that a kernel cannot express."""
+
+
+class AlgorithmNotBuiltError(GridError, RuntimeError):
+    """A handle was asked for an algorithm that its robot entry does not hold."""
+
+
+class RobotNotRegisteredError(GridError, KeyError):
+    """No robot of that name is registered in the store."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class StaleRobotError(GridError, RuntimeError):
+    """A stored robot cannot be loaded by this process; ``reasons`` lists why."""
+
+    def __init__(self, message: str, reasons: Iterable[str]) -> None:
+        super().__init__(message)
+        self.reasons = list(reasons)
+
+
+class ToolchainError(GridError, RuntimeError):
+    """No usable compiler; the message lists what was tried."""
+
+
+class CompileError(ToolchainError):
+    """A compiler ran and failed; the message has the log's path and its last lines."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a hint such as ``"; did you mean 'minv'?"`` for error messages, or ``""``."""
+    matches = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(repr(m) for m in matches)}?" if matches else ""

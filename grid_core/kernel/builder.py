@@ -1,0 +1,324 @@
+"""The kernel builder: what an algorithm's ``emit`` function talks to while it is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from grid_core.errors import TraceError, nearest
+from grid_core.kernel.kernel import Action, Argument, Kernel, Loop, Place, RowStore, Store
+from grid_core.kernel.settings import TraceSettings
+from grid_core.plugins.algorithm import Absent, Algorithm, resolve
+from grid_core.trace.scalar import Graph, Real, Scalar
+
+if TYPE_CHECKING:
+    from grid_core.kernel.tree import TracedTree
+    from grid_core.model import Model
+
+Nested = Any
+"""A nested sequence of scalars in a declared per-sample shape."""
+
+
+@dataclass
+class _Session:
+    """What the builders of one kernel share: the graph, the actions so far and the algorithms that may be called."""
+
+    model: Model
+    settings: TraceSettings
+    algorithms: Mapping[str, Algorithm]
+    graph: Graph = field(default_factory=Graph)
+    actions: list[Action] = field(default_factory=list)
+    arrays: list[Argument] = field(default_factory=list)
+    inputs: dict[str, Argument] = field(default_factory=dict)
+    labels: dict[Place, str] = field(default_factory=dict)
+    calls: dict[tuple[Any, ...], dict[str, Nested]] = field(default_factory=dict)
+    stack: list[str] = field(default_factory=list)
+    stages: int = 0
+    loops: int = 0
+    tree: TracedTree | None = None
+
+    def input(self, name: str, size: int, shape: tuple[int, ...]) -> list[Real]:
+        """Declare a kernel input and return its scalars."""
+        self.inputs.setdefault(name, Argument(name, size, shape))
+        return [self.graph.node("input", (), (name, i)) for i in range(size)]
+
+
+class KernelBuilder:
+    """Traces one algorithm. Inputs come from :meth:`input`, results go to :meth:`output`.
+
+    Attributes
+    ----------
+    model : Model
+        The robot: joints, bodies, frames, dimensions. Constant data.
+    tree : TracedTree
+        The robot as scalars: joint transforms, inertias and joint dynamics, constants unless traced as run-time parameters.
+    settings : TraceSettings
+        Build options that change the maths (joint dynamics, run-time parameters).
+    """
+
+    def __init__(self, session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nested]) -> None:
+        self._session = session
+        self._algorithm = algorithm
+        self._arguments = arguments
+        self.results: dict[str, Nested] = {}
+
+    @property
+    def model(self) -> Model:
+        return self._session.model
+
+    @property
+    def settings(self) -> TraceSettings:
+        return self._session.settings
+
+    @property
+    def tree(self) -> TracedTree:
+        if self._session.tree is None:
+            from grid_core.kernel.tree import TracedTree
+
+            self._session.tree = TracedTree(self._session.model, self._session.settings, self._session.input)
+        return self._session.tree
+
+    def has(self, name: str) -> bool:
+        """Return whether an optional input is present in the kernel being traced."""
+        self._declared_input(name)
+        return name in self._arguments
+
+    def input(self, name: str) -> Nested:
+        """Return the scalars of a declared input, nested as its shape; zeros if it is absent."""
+        declared = self._declared_input(name)
+        if name in self._arguments:
+            return self._arguments[name]
+        return _nest([0.0] * _size(shape := resolve(declared.shape, self.model.dims)), shape)
+
+    def output(self, name: str, values: Nested) -> None:
+        """Set a declared output from a nested sequence of scalars in its shape."""
+        declared = next((o for o in self._algorithm.outputs if o.name == name), None)
+        if declared is None:
+            known = [o.name for o in self._algorithm.outputs]
+            raise TraceError(f"{self._algorithm.name} declares no output {name!r}{nearest(name, known)}")
+        shape = resolve(declared.shape, self.model.dims)
+        flat = _flatten(values, len(shape))
+        if len(flat) != _size(shape):
+            raise TraceError(f"{self._algorithm.name}: output {name!r} has {len(flat)} scalars, expected shape {shape}")
+        self.results[name] = _nest(flat, shape)
+
+    def call(self, name: str, **arguments: Nested) -> Nested:
+        """Inline another algorithm and return its output, or a dict of outputs if it has several.
+
+        The callee must be in ``requires`` of the caller. Equal calls are traced once.
+        """
+        if name not in self._algorithm.requires:
+            raise TraceError(
+                f"{self._algorithm.name} calls {name!r} without declaring it; add {name!r} to requires "
+                "so that dependency edges and build keys stay true"
+            )
+        callee = self._session.algorithms.get(name)
+        if callee is None:
+            raise TraceError(
+                f"{self._algorithm.name} requires {name!r}, which no plugin provides{nearest(name, self._session.algorithms)}"
+            )
+        results = _inline(self._session, callee, arguments)
+        return next(iter(results.values())) if len(results) == 1 else results
+
+    @contextmanager
+    def stage(self, label: str) -> Iterator[None]:
+        """Open a stage: what it makes may use earlier stages; its parts do not depend on each other."""
+        session, outer = self._session, self._session.graph.place
+        session.stages += 1
+        session.graph.place = (session.stages, 0)
+        session.labels[session.graph.place] = label
+        try:
+            yield
+        finally:
+            session.stages += 1
+            session.graph.place = (session.stages, outer[1])
+
+    @contextmanager
+    def part(self, number: int, label: str = "") -> Iterator[None]:
+        """Open a part of the current stage: work that one group of lanes does on its own."""
+        graph = self._session.graph
+        outer = graph.place
+        graph.place = (outer[0], number)
+        if label:
+            self._session.labels[graph.place] = label
+        try:
+            yield
+        finally:
+            graph.place = outer
+
+    def array(self, name: str, values: Sequence[Real]) -> Workspace:
+        """Keep scalars in consecutive workspace slots, so that a :meth:`loop` can address them through a table."""
+        unique = f"{name}{len(self._session.arrays)}"
+        self._session.arrays.append(Argument(unique, len(values), (len(values),)))
+        graph = self._session.graph
+        order = len(graph.nodes)
+        self._session.actions.extend(Store(unique, i, v, graph.place, order) for i, v in enumerate(values))
+        return Workspace(self._session, unique, len(values))
+
+    def loop(self, table: Sequence[Sequence[int]], body: Callable[[Row], None]) -> None:
+        """Trace ``body`` once and run it for every row of a constant integer table."""
+        widths = {len(row) for row in table}
+        if len(widths) > 1:
+            raise TraceError(f"{self._algorithm.name}: rows of a loop table have different lengths {sorted(widths)}")
+        if not table:
+            return
+        session = self._session
+        row = Row(session, widths.pop())
+        session.graph.open_scope()
+        try:
+            body(row)
+        finally:
+            session.graph.close_scope()
+        rows = tuple(tuple(int(i) for i in r) for r in table)
+        session.actions.append(Loop(rows, tuple(row.stores), session.graph.place, len(session.graph.nodes)))
+        session.loops += 1
+
+    def _declared_input(self, name: str) -> Any:
+        for declared in self._algorithm.inputs:
+            if declared.name == name:
+                return declared
+        known = [i.name for i in self._algorithm.inputs]
+        raise TraceError(f"{self._algorithm.name} declares no input {name!r}{nearest(name, known)}")
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A block of workspace slots that loops address through their table."""
+
+    session: _Session
+    name: str
+    size: int
+
+    def values(self) -> list[Scalar]:
+        """Return what the slots hold now, after the loops traced so far."""
+        graph, version = self.session.graph, self.session.loops
+        return [graph.node("slot", (), (self.name, i, version)) for i in range(self.size)]
+
+
+class Row:
+    """The current row of a loop while its body is traced."""
+
+    def __init__(self, session: _Session, width: int) -> None:
+        self._session = session
+        self._width = width
+        self.stores: list[RowStore] = []
+
+    def load(self, source: Workspace, column: int, offset: int = 0) -> Scalar:
+        """Return ``source[offset + table[row][column]]``."""
+        self._check(column)
+        return self._session.graph.node("load", (), (source.name, column, offset))
+
+    def store(self, target: Workspace, column: int, value: Real, offset: int = 0) -> None:
+        """Set ``target[offset + table[row][column]]``."""
+        self._check(column)
+        self.stores.append(RowStore(target.name, column, offset, value, False))
+
+    def accumulate(self, target: Workspace, column: int, value: Real, offset: int = 0) -> None:
+        """Add to ``target[offset + table[row][column]]``."""
+        self._check(column)
+        self.stores.append(RowStore(target.name, column, offset, value, True))
+
+    def _check(self, column: int) -> None:
+        if not 0 <= column < self._width:
+            raise TraceError(f"loop table has {self._width} columns, column {column} does not exist")
+
+
+def trace_algorithm(
+    algorithm: Algorithm,
+    model: Model,
+    algorithms: Mapping[str, Algorithm],
+    settings: TraceSettings | None = None,
+    absent: frozenset[str] = frozenset(),
+) -> Kernel:
+    """Trace an algorithm for a robot.
+
+    Parameters
+    ----------
+    absent : frozenset of str
+        Optional inputs with ``Absent.VARIANT`` that the kernel is traced without.
+    """
+    session = _Session(model, settings or TraceSettings(), algorithms)
+    arguments = {}
+    for declared in algorithm.inputs:
+        if declared.name not in absent:
+            shape = resolve(declared.shape, model.dims)
+            arguments[declared.name] = _nest(session.input(declared.name, _size(shape), shape), shape)
+    results = _inline(session, algorithm, arguments)
+    outputs = []
+    for output in algorithm.outputs:
+        shape = resolve(output.shape, model.dims)
+        outputs.append(Argument(output.name, _size(shape), shape))
+        for index, value in enumerate(_flatten(results[output.name], len(shape))):
+            place = value.place if isinstance(value, Scalar) else (session.stages, 0)
+            session.actions.append(Store(output.name, index, value, place, len(session.graph.nodes)))
+    name = algorithm.name + "".join(f"_without_{n}" for n in sorted(absent))
+    return Kernel(
+        name,
+        tuple(session.inputs.values()),
+        tuple(outputs),
+        tuple(session.arrays),
+        tuple(session.actions),
+        session.graph,
+        session.labels,
+    )
+
+
+def variants(algorithm: Algorithm) -> list[frozenset[str]]:
+    """Return the sets of absent inputs that get a kernel of their own, the fullest signature first."""
+    sets = [frozenset[str]()]
+    for declared in algorithm.inputs:
+        if declared.absent is Absent.VARIANT:
+            sets += [s | {declared.name} for s in sets]
+    return sets
+
+
+def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nested]) -> dict[str, Nested]:
+    key = (algorithm.name, *((n, tuple(map(_identity, _flatten_any(a)))) for n, a in sorted(arguments.items())))
+    if key in session.calls:
+        return session.calls[key]
+    if algorithm.name in session.stack:
+        raise TraceError(f"algorithms call each other in a circle: {' -> '.join([*session.stack, algorithm.name])}")
+    unknown = set(arguments) - {i.name for i in algorithm.inputs}
+    if unknown:
+        raise TraceError(f"{algorithm.name} has no input {sorted(unknown)[0]!r}; it takes {[i.name for i in algorithm.inputs]}")
+    session.stack.append(algorithm.name)
+    builder = KernelBuilder(session, algorithm, arguments)
+    algorithm.emit(builder)
+    session.stack.pop()
+    missing = [o.name for o in algorithm.outputs if o.name not in builder.results]
+    if missing:
+        raise TraceError(f"{algorithm.name}: emit() returned without setting output {missing[0]!r}; call k.output({missing[0]!r}, ...)")
+    session.calls[key] = builder.results
+    return builder.results
+
+
+def _identity(x: Real) -> float | int:
+    return id(x) if isinstance(x, Scalar) else x
+
+
+def _size(shape: Sequence[int]) -> int:
+    size = 1
+    for n in shape:
+        size *= n
+    return size
+
+
+def _nest(flat: Sequence[Real], shape: Sequence[int]) -> Nested:
+    if len(shape) <= 1:
+        return list(flat) if shape else flat[0]
+    step = _size(shape[1:])
+    return [_nest(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
+
+
+def _flatten(values: Nested, depth: int) -> list[Real]:
+    if depth == 0:
+        return [values]
+    return [x for v in values for x in _flatten(v, depth - 1)]
+
+
+def _flatten_any(values: Nested) -> list[Real]:
+    if isinstance(values, (Scalar, int, float)):
+        return [values]
+    return [x for v in values for x in _flatten_any(v)]

@@ -1,0 +1,127 @@
+"""The kernel form: what a traced algorithm is before it becomes code.
+
+A kernel has named inputs and outputs with per-sample sizes, and an ordered list of actions that write results. An action is
+either the store of one traced scalar, or a loop over a constant table whose body was traced once. Nodes and actions carry
+the *place* (stage, part) in which the algorithm made them: parts of one stage do not depend on each other, so a target may
+run them side by side with a barrier between stages; a target without such freedom ignores places and runs in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from grid_core.trace.scalar import Graph, Real, Scalar, reachable
+
+Place = tuple[int, int]
+
+LEAVES = frozenset({"input", "load", "slot"})
+"""Operations that read memory: a kernel input, a workspace slot at a loop's row, a workspace slot."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A named input or output of ``size`` scalars per sample."""
+
+    name: str
+    size: int
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Store:
+    """``target[index] = value``; the target is an output or an array of the workspace."""
+
+    target: str
+    index: int
+    value: Real
+    place: Place
+    order: int
+    """The number of nodes that existed when the action was made; it runs before younger nodes."""
+
+
+@dataclass(frozen=True)
+class RowStore:
+    """Inside a loop: ``target[offset + table[row][column]] = value`` (``+=`` if ``accumulate``)."""
+
+    target: str
+    column: int
+    offset: int
+    value: Real
+    accumulate: bool
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop over the rows of a constant integer table; the body was traced once."""
+
+    table: tuple[tuple[int, ...], ...]
+    stores: tuple[RowStore, ...]
+    place: Place
+    order: int
+
+    def body(self) -> list[Scalar]:
+        """Return the nodes that depend on the row, in creation order."""
+        varying: set[int] = set()
+        for node in reachable(s.value for s in self.stores):
+            if node.op == "load" or any(isinstance(a, Scalar) and a.id in varying for a in node.args):
+                varying.add(node.id)
+        return [n for n in reachable(s.value for s in self.stores) if n.id in varying]
+
+    def captured(self) -> list[Scalar]:
+        """Return the nodes computed before the loop that the body or its stores read."""
+        inside = {n.id for n in self.body()}
+        needed: dict[int, Scalar] = {}
+        for node in self.body():
+            needed |= {a.id: a for a in node.args if isinstance(a, Scalar) and a.id not in inside}
+        for store in self.stores:
+            if isinstance(store.value, Scalar) and store.value.id not in inside:
+                needed[store.value.id] = store.value
+        return [needed[number] for number in sorted(needed)]
+
+
+Action = Store | Loop
+
+
+@dataclass
+class Kernel:
+    """One traced algorithm for one robot."""
+
+    name: str
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    arrays: tuple[Argument, ...]
+    actions: tuple[Action, ...]
+    graph: Graph
+    labels: dict[Place, str] = field(default_factory=dict)
+
+    def roots(self) -> Iterator[Scalar]:
+        """Yield every scalar that an action reads."""
+        for action in self.actions:
+            if isinstance(action, Store):
+                if isinstance(action.value, Scalar):
+                    yield action.value
+            else:
+                yield from action.captured()
+
+    def nodes(self) -> list[Scalar]:
+        """Return the live nodes outside loop bodies, in creation order."""
+        return reachable(self.roots())
+
+    def events(self) -> list[Scalar | Action]:
+        """Return live nodes and actions in the order in which they have to run."""
+        keyed = [((n.id, 1), n) for n in self.nodes()] + [((a.order, 0), a) for a in self.actions]
+        return [event for _, event in sorted(keyed, key=lambda pair: pair[0])]  # type: ignore[misc]
+
+    def operations(self) -> dict[str, int]:
+        """Return how often each operation is executed per sample."""
+        counts: dict[str, int] = {}
+        for node in self.nodes():
+            if node.op not in LEAVES:
+                counts[node.op] = counts.get(node.op, 0) + 1
+        for loop in self.actions:
+            if isinstance(loop, Loop):
+                for node in loop.body():
+                    if node.op not in LEAVES:
+                        counts[node.op] = counts.get(node.op, 0) + len(loop.table)
+        return counts

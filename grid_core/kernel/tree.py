@@ -1,0 +1,153 @@
+"""The robot as algorithms see it: joint transforms, inertias and joint dynamics over symbolic scalars.
+
+Constants of the description are floats, so they fold; a table that was asked for at run time becomes a kernel input of the
+same meaning (``inertia_params``, ``transform_params``, ``joint_dynamics_params``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from grid_core.kernel.lumping import lump
+from grid_core.kernel.settings import TraceSettings
+from grid_core.trace.functions import less, select, tanh
+from grid_core.trace.linalg import (
+    IDENTITY3,
+    ZERO3,
+    matmul,
+    matrix,
+    matvec,
+    plus,
+    rotation_about,
+    rotation_of_quaternion,
+    rotation_of_rpy,
+    scale,
+    vector,
+)
+from grid_core.trace.scalar import Real, Scalar
+from grid_core.trace.spatial import Inertia, Motion, Transform, symmetric
+
+if TYPE_CHECKING:
+    from grid_core.model import Model
+
+Declare = Callable[[str, int, tuple[int, ...]], list[Real]]
+"""Declares a kernel input (name, size, shape) and returns its scalars."""
+
+Columns = tuple[tuple[int, Motion], ...]
+"""The motion subspace of a joint: pairs of a velocity slot and a column of ``S`` in body axes."""
+
+
+class TracedTree:
+    """A robot's tree over symbolic scalars. Body ``i`` is moved by joint ``i``; parent ``-1`` is the world."""
+
+    def __init__(self, model: Model, settings: TraceSettings, declare: Declare) -> None:
+        self.model = model
+        self.settings = settings
+        self._declare = declare
+
+    @cached_property
+    def parents(self) -> tuple[int, ...]:
+        return tuple(joint.parent for joint in self.model.joints)
+
+    @cached_property
+    def columns(self) -> tuple[Columns, ...]:
+        """Per joint, its velocity slots and columns of ``S``; a mimic joint's column carries its multiplier."""
+        return tuple(
+            tuple((j.v_index + k, Motion.of(vector(column)) * j.multiplier) for k, column in enumerate(j.columns))
+            for j in self.model.joints
+        )
+
+    @cached_property
+    def inertias(self) -> tuple[Inertia, ...]:
+        """Per body, its inertia about the body origin in body axes."""
+        if "inertia" in self.settings.runtime:
+            nb = self.model.nb
+            table = self._declare("inertia_params", 10 * nb, (nb, 10))
+            rows = [table[10 * i : 10 * i + 10] for i in range(nb)]
+            return tuple(Inertia(r[0], tuple(r[1:4]), (r[4], r[5], r[6], r[7], r[8], r[9])) for r in rows)
+        return tuple(
+            Inertia(float(b.mass), vector(b.first_moment), symmetric(matrix(b.inertia))) for b in self.model.bodies
+        )
+
+    @cached_property
+    def lumped_inertias(self) -> tuple[Inertia, ...]:
+        """Inertias with the same joint-space dynamics and more zeros; see :mod:`grid_core.kernel.lumping`.
+
+        Joint torques, the mass matrix and accelerations are those of :attr:`inertias`; forces inside single bodies are not.
+        """
+        if self.settings.runtime & {"inertia", "transform"}:
+            return self.inertias
+        return lump(self.model)
+
+    @cached_property
+    def placements(self) -> tuple[Transform, ...]:
+        """Per joint, the pose of its frame at zero in the parent body."""
+        if "transform" in self.settings.runtime:
+            nb = self.model.nb
+            table = self._declare("transform_params", 6 * nb, (nb, 6))
+            rows = [table[6 * i : 6 * i + 6] for i in range(nb)]
+            return tuple(Transform(rotation_of_rpy(r[3:]), tuple(r[:3])) for r in rows)
+        return tuple(
+            Transform(matrix(j.placement.rotation), vector(j.placement.translation)) for j in self.model.joints
+        )
+
+    def transform(self, i: int, q: Sequence[Real]) -> Transform:
+        """Return the pose of body ``i`` in its parent body at configuration ``q``."""
+        joint, placement = self.model.joints[i], self.placements[i]
+        own = q[joint.q_index : joint.q_index + joint.nq]
+        if joint.kind == "floating":
+            return placement @ Transform(rotation_of_quaternion(own[3:]), tuple(own[:3]))
+        if joint.kind == "spherical":
+            return placement @ Transform(rotation_of_quaternion(own), ZERO3)
+        position = own[0] * joint.multiplier + joint.offset
+        rotation, translation = IDENTITY3, ZERO3
+        if joint.kind != "prismatic":
+            rotation = rotation_about(joint.axis, position)
+        if joint.kind == "prismatic" or joint.pitch != 0.0:
+            travel = 1.0 if joint.kind == "prismatic" else joint.pitch
+            translation = scale(vector(joint.axis), position * travel)
+        return Transform(
+            matmul(placement.rotation, rotation),
+            plus(matvec(placement.rotation, translation), placement.translation),
+        )
+
+    def joint_motion(self, i: int, rates: Sequence[Real]) -> Motion:
+        """Return ``S_i rates``, the motion of body ``i`` relative to its parent, in body axes."""
+        total = Motion.zero()
+        for slot, column in self.columns[i]:
+            total = total + column * rates[slot]
+        return total
+
+    def damping_and_friction(self) -> tuple[list[Real], list[Real], list[Real]]:
+        """Return viscous damping, Coulomb friction and tanh width per velocity slot."""
+        model, nv = self.model, self.model.nv
+        if "joint_dynamics" in self.settings.runtime:
+            table = self._declare("joint_dynamics_params", 3 * nv, (3, nv))
+            return table[:nv], table[nv : 2 * nv], table[2 * nv :]
+        width = self.settings.friction_width
+        widths = [float(width)] * nv if isinstance(width, (int, float)) else [float(w) for w in width]
+        return [float(x) for x in model.damping], [float(x) for x in model.friction], list(widths)
+
+    def joint_friction(self, qd: Sequence[Real]) -> tuple[list[Real], list[Real]]:
+        """Return the torque that damping and friction take at rates ``qd``, and its slope along each rate.
+
+        Zero without joint dynamics. The slope of sign friction is zero: it is not differentiable at rest.
+        """
+        nv = self.model.nv
+        if not self.settings.joint_dynamics and "joint_dynamics" not in self.settings.runtime:
+            return [0.0] * nv, [0.0] * nv
+        torque, slope = [], []
+        for v, damping, friction, width in zip(qd, *self.damping_and_friction()):
+            frictionless = not isinstance(friction, Scalar) and friction == 0.0
+            shape, rate = (0.0, 0.0) if frictionless else self._friction_shape(v, width)
+            torque.append(damping * v + friction * shape)
+            slope.append(damping + friction * rate)
+        return torque, slope
+
+    def _friction_shape(self, v: Real, width: Real) -> tuple[Real, Real]:
+        if self.settings.friction_model == "sign":
+            return select(less(v, 0.0), -1.0, select(less(0.0, v), 1.0, 0.0)), 0.0
+        t = tanh(v / width)
+        return t, (1.0 - t * t) / width

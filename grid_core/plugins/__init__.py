@@ -1,0 +1,6 @@
+"""The plugin contract: declarations, hooks, and the manager that collects them."""
+
+from grid_core.plugins.algorithm import Absent, Algorithm, Input, Output, resolve
+from grid_core.plugins.hookspecs import hookimpl
+
+__all__ = ["Absent", "Algorithm", "Input", "Output", "hookimpl", "resolve"]

@@ -1,0 +1,125 @@
+"""What a plugin declares: the signature of an algorithm and the function that traces it.
+
+The declaration is the single source of truth. C++ signatures, handle methods, documentation, framework rules, command-line
+listings and tests are derived from it; no other place knows an algorithm by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from grid_core.kernel.builder import KernelBuilder
+
+Shape = tuple[str, ...]
+"""Per-sample shape in terms of the model's dimensions: ``("nv", "2*nv")``. See :func:`resolve`."""
+
+
+class Absent(Enum):
+    """What a call without an optional input means."""
+
+    ZERO = "zero"
+    """It reads as zeros; one kernel serves both calls."""
+    VARIANT = "variant"
+    """A second kernel is traced without it, so that callers who leave it out do not pay for it."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """One argument of an algorithm.
+
+    Parameters
+    ----------
+    name : str
+        Python and C++ argument name.
+    shape : tuple of str
+        Per-sample shape, each axis a product of integers and model dimensions (``"nq"``, ``"6*nb"``).
+    doc : str
+        Meaning, units and frame, one line.
+    default : float or None
+        Value of a call that leaves the argument out; ``None`` with ``absent`` set means "not given".
+    absent : Absent or None
+        Set for optional arguments.
+    keyword_only : bool
+        Python signature only.
+    scalar_slot : int or None
+        A plain number ``s`` is accepted as the vector that is ``s`` in this slot and zero elsewhere (``gravity=-9.81``).
+    tangent : str or None
+        Differentiation space: ``"configuration"`` (columns along the tangent, width nv) or ``None`` (plain vector space).
+    """
+
+    name: str
+    shape: Shape
+    doc: str
+    default: float | None = None
+    absent: Absent | None = None
+    keyword_only: bool = False
+    scalar_slot: int | None = None
+    tangent: str | None = None
+
+    @property
+    def optional(self) -> bool:
+        return self.absent is not None or self.default is not None
+
+
+@dataclass(frozen=True)
+class Output:
+    """One result of an algorithm, per-sample shape as for :class:`Input`."""
+
+    name: str
+    shape: Shape
+    doc: str
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """The declaration of one algorithm.
+
+    Parameters
+    ----------
+    name, family, summary : str
+        Unique name, the family that lists it, and one line on what it computes.
+    inputs, outputs : tuple
+        Signature, in the order of the Python call.
+    emit : callable
+        ``emit(k)`` traces the algorithm with a :class:`~grid_core.kernel.builder.KernelBuilder`.
+    requires : tuple of str
+        Algorithms that ``emit`` uses through ``k.call``; an undeclared call is an error.
+    aliases, profiles : tuple of str
+        Other method names, and the named sets that contain it ("all" always does).
+    jacobian : mapping
+        Input name -> ``(algorithm, first column)`` that holds this algorithm's derivative along it; inputs left out are
+        differentiated automatically. Front-ends derive their rules from it.
+    notes, source : str
+        More for the docstring (conventions, edge cases), and the paper or book it follows.
+    template : str
+        Jinja2 template of the unit; the core's kernel template unless the plugin brings its own.
+    """
+
+    name: str
+    family: str
+    summary: str
+    inputs: tuple[Input, ...]
+    outputs: tuple[Output, ...]
+    emit: Callable[[KernelBuilder], None]
+    requires: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+    jacobian: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    notes: str = ""
+    source: str = ""
+    template: str = "unit.cpp.j2"
+
+
+def resolve(shape: Shape, dims: Mapping[str, int]) -> tuple[int, ...]:
+    """Evaluate a declared shape with a model's dimensions, e.g. ``("nv", "2*nv")`` with ``{"nv": 7}`` -> ``(7, 14)``."""
+    sizes = []
+    for axis in shape:
+        size = 1
+        for factor in axis.split("*"):
+            size *= int(factor) if factor.isdigit() else dims[factor]
+        sizes.append(size)
+    return tuple(sizes)

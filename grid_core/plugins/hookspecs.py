@@ -1,0 +1,23 @@
+"""The hooks that a plugin may implement. Each returns plain declarations; nothing is called back except what they contain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pluggy
+
+from grid_core.plugins.algorithm import Algorithm
+
+PROJECT = "grid_rbd"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def grid_algorithms() -> Sequence[Algorithm]:  # type: ignore[empty-body]
+    """Return the algorithms that the plugin provides."""
+
+
+@hookspec
+def grid_template_folders() -> Sequence[str]:  # type: ignore[empty-body]
+    """Return folders with Jinja2 templates; they are searched before the core's and may extend them."""

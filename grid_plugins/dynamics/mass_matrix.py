@@ -1,0 +1,91 @@
+"""The mass matrix by composite rigid bodies, its inverse, and forward dynamics through its factorisation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grid_core.kernel.builder import KernelBuilder
+from grid_core.plugins.algorithm import Algorithm, Output
+from grid_core.trace.linalg import Matrix, minus
+from grid_core.trace.scalar import Real
+from grid_plugins.dynamics.factor import factor
+from grid_plugins.dynamics.signature import ACCELERATION, F_EXT, GRAVITY, QD, SQUARE, Q, U
+
+
+def composite_rigid_body(k: KernelBuilder, q: Sequence[Real]) -> Matrix:
+    """Return the symmetric mass matrix, computed in body axes from the leaves to the root."""
+    tree, nv = k.tree, k.model.nv
+    transforms = [tree.transform(i, q) for i in range(k.model.nb)]
+    composite = list(tree.lumped_inertias)
+    m: list[list[Real]] = [[0.0] * nv for _ in range(nv)]
+    for i in reversed(range(k.model.nb)):
+        parent = tree.parents[i]
+        if parent >= 0:
+            composite[parent] = composite[parent] + composite[i].to_parent(transforms[i])
+        for slot, column in tree.columns[i]:
+            force = composite[i] * column
+            for other, column_i in tree.columns[i]:
+                m[other][slot] = m[other][slot] + column_i.power(force)
+            j = i
+            while tree.parents[j] >= 0:
+                force = transforms[j].force_to_parent(force)
+                j = tree.parents[j]
+                for other, column_j in tree.columns[j]:
+                    coupling = column_j.power(force)
+                    m[other][slot] = m[other][slot] + coupling
+                    m[slot][other] = m[slot][other] + coupling
+    return tuple(map(tuple, m))
+
+
+def emit_crba(k: KernelBuilder) -> None:
+    k.output("m", composite_rigid_body(k, k.input("q")))
+
+
+def emit_minv(k: KernelBuilder) -> None:
+    k.output("minv", factor(k.call("crba", q=k.input("q"))).inverse())
+
+
+def emit_forward_dynamics(k: KernelBuilder) -> None:
+    q, qd = k.input("q"), k.input("qd")
+    wrenches = {"f_ext": k.input("f_ext")} if k.has("f_ext") else {}
+    bias = k.call("inverse_dynamics", q=q, qd=qd, gravity=k.input("gravity"), **wrenches)
+    k.output("qdd", factor(k.call("crba", q=q)).solve(minus(k.input("u"), bias)))
+
+
+ALGORITHMS = (
+    Algorithm(
+        name="crba",
+        family="dynamics",
+        summary="Joint-space mass matrix M(q), dense and symmetric.",
+        inputs=(Q,),
+        outputs=(Output("m", SQUARE, "mass matrix (kg m^2, kg m, kg)"),),
+        emit=emit_crba,
+        profiles=("dynamics",),
+        source="Featherstone, Rigid Body Dynamics Algorithms, 2008, section 6.2",
+    ),
+    Algorithm(
+        name="minv",
+        family="dynamics",
+        summary="Inverse of the joint-space mass matrix, dense and symmetric.",
+        inputs=(Q,),
+        outputs=(Output("minv", SQUARE, "inverse mass matrix"),),
+        emit=emit_minv,
+        requires=("crba",),
+        profiles=("dynamics", "dynamics-core", "dynamics-gradients", "second-order", "integrators"),
+        source="Featherstone, Rigid Body Dynamics Algorithms, 2008, section 6.5",
+    ),
+    Algorithm(
+        name="forward_dynamics",
+        family="dynamics",
+        summary="Acceleration under joint forces: qdd = M(q)^-1 (u - C(q, qd) qd - g(q) + sum J_i^T f_i).",
+        inputs=(Q, QD, U, GRAVITY, F_EXT),
+        outputs=(ACCELERATION,),
+        emit=emit_forward_dynamics,
+        requires=("inverse_dynamics", "crba"),
+        aliases=("fd",),
+        profiles=("dynamics", "dynamics-core", "dynamics-gradients", "second-order", "integrators"),
+        jacobian={"q": ("forward_dynamics_gradient", 0), "qd": ("forward_dynamics_gradient", 1), "u": ("minv", 0)},
+        notes="With joint dynamics, damping and friction reduce u.",
+        source="Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 6",
+    ),
+)
