@@ -49,6 +49,6 @@ setup(
     packages=packages(),
     package_dir={top: f"{root}/{top}" for top, root in ROOTS.items()},
     include_package_data=False,
-    package_data={top: DATA for top in ROOTS},
+    package_data=dict.fromkeys(ROOTS, DATA),
     ext_modules=[runner()],
 )
