@@ -1,0 +1,51 @@
+"""A store of built things: found by what they were made from, built once, verified before use, collected when unused.
+
+It knows nothing of what it holds::
+
+    store = Store()
+    entry = store.obtain(Key({"source": source, "flags": flags}), produce)
+    library = entry.verified("robot.so")
+"""
+
+from __future__ import annotations
+
+from grid_store.actions import ActionRecord
+from grid_store.entry import Entry, FileRecord
+from grid_store.errors import (
+    CorruptEntryError,
+    EntryMissingError,
+    GridError,
+    KeyComponentError,
+    PublishError,
+    StoreDegradedWarning,
+    StoreError,
+    StoreUnavailableError,
+    StoreWriteError,
+    UnsafeStoreError,
+)
+from grid_store.key import Difference, Key, differences
+from grid_store.lease import Lease
+from grid_store.locks import Wait
+from grid_store.store import Store
+
+__all__ = [
+    "ActionRecord",
+    "CorruptEntryError",
+    "Difference",
+    "Entry",
+    "EntryMissingError",
+    "FileRecord",
+    "GridError",
+    "Key",
+    "KeyComponentError",
+    "Lease",
+    "PublishError",
+    "Store",
+    "StoreDegradedWarning",
+    "StoreError",
+    "StoreUnavailableError",
+    "StoreWriteError",
+    "UnsafeStoreError",
+    "Wait",
+    "differences",
+]

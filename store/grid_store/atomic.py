@@ -1,0 +1,54 @@
+"""Durable writes: a reader sees the old content or the new one, also after a power loss."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from grid_store.modes import SEALED
+
+
+def sync(path: Path) -> None:
+    """Flush the file or directory at ``path`` to the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_synced(path: Path, data: bytes, mode: int) -> None:
+    """Write ``data`` to a new file at ``path`` with exactly the bits ``mode`` and flush it."""
+    with path.open("xb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fchmod(stream.fileno(), mode)
+        os.fsync(stream.fileno())
+
+
+def replace_file(path: Path, data: bytes, staging: Path) -> None:
+    """Write ``data`` to a new file in ``staging`` and rename it to ``path`` on the same file system."""
+    temporary = staging / f"file.{secrets.token_hex(8)}"
+    try:
+        write_synced(temporary, data, SEALED)
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+        raise
+    sync(path.parent)
+
+
+def encode(value: Any) -> bytes:
+    """Return ``value`` as the JSON text of a record.
+
+    Raises
+    ------
+    TypeError, ValueError
+        ``value`` has something that JSON has not.
+    """
+    return (json.dumps(value, indent=1, allow_nan=False) + "\n").encode("ascii")

@@ -1,0 +1,46 @@
+"""The root of every error that the project raises, and the store's own branch of the tree."""
+
+from __future__ import annotations
+
+
+class GridError(Exception):
+    """Root of all errors of grid-rbd. The message names the item, the rule and what to do next."""
+
+
+class StoreError(GridError, RuntimeError):
+    """The store cannot serve or keep an entry."""
+
+
+class KeyComponentError(StoreError, ValueError):
+    """A key, or one component of a key, cannot be hashed the same way everywhere."""
+
+
+class UnsafeStoreError(StoreError):
+    """A path of the store can be changed by someone else; it is neither read nor written."""
+
+
+class StoreUnavailableError(StoreError):
+    """The root cannot be read or written; a store that is not strict builds in a temporary place instead."""
+
+
+class PublishError(StoreError):
+    """What was produced must not become an entry: nothing, an empty file, a link, or made from inputs that changed."""
+
+
+class StoreWriteError(StoreError):
+    """The operating system refused a write, such as on a full disk; nothing was published."""
+
+
+class CorruptEntryError(StoreError):
+    """A stored file does not have the recorded size or digest."""
+
+
+class EntryMissingError(StoreError, KeyError):
+    """No readable entry has this key."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class StoreDegradedWarning(UserWarning):
+    """The root cannot be used; builds of this process go to a temporary place and are lost at exit."""

@@ -1,0 +1,87 @@
+"""Where things lie below a root. Nothing here touches the disk, and nothing stored holds an absolute path.
+
+::
+
+    <root>/CACHEDIR.TAG
+    <root>/v1/objects/ab/<key>/          one entry: its files and record.json
+    <root>/v1/actions/ab/<key>.json      input key -> content key
+    <root>/v1/names/<name>.json          what a name is bound to; a root of the garbage collection
+    <root>/v1/consumers/                 manifests of other projects; roots as well
+    <root>/v1/leases/ab/<key>            held open and locked by every process that uses the entry
+    <root>/v1/locks/ab/<key>.lock        one build at a time
+    <root>/v1/tmp/                       staging, and files on their way to one of the places above
+    <root>/v1/quarantine/                entries that failed a check
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import platformdirs
+
+from grid_store.digest import check_digest
+from grid_store.errors import StoreError
+
+ENVIRONMENT = "GRID_RBD_CACHE_DIR"
+RECORD = "record.json"
+AREAS = ("objects", "actions", "names", "consumers", "leases", "locks", "tmp", "quarantine")
+_LONGEST_NAME = 240
+
+
+def default_root() -> Path:
+    """Return the root of a store that was given none: ``GRID_RBD_CACHE_DIR``, else the user's cache directory."""
+    return Path(os.environ.get(ENVIRONMENT) or platformdirs.user_cache_dir("grid-rbd", appauthor=False))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The paths of the store at ``root`` (absolute, may be reached through a symlink)."""
+
+    root: Path
+
+    @cached_property
+    def base(self) -> Path:
+        """The directory of this version of the layout."""
+        return self.root / "v1"
+
+    def area(self, name: str) -> Path:
+        """Return one of the directories listed in ``AREAS``."""
+        return self.base / name
+
+    def object(self, key: str) -> Path:
+        """Return the directory of an entry."""
+        return self.base / "objects" / check_digest(key)[:2] / key
+
+    def action(self, key: str) -> Path:
+        """Return the record of an input key."""
+        return self.base / "actions" / check_digest(key)[:2] / f"{key}.json"
+
+    def lease(self, key: str) -> Path:
+        """Return the file that users of an entry hold locked."""
+        return self.base / "leases" / check_digest(key)[:2] / key
+
+    def lock(self, key: str) -> Path:
+        """Return the lock of a build."""
+        return self.base / "locks" / check_digest(key)[:2] / f"{key}.lock"
+
+    def name(self, name: str) -> Path:
+        """Return the record of a name.
+
+        Raises
+        ------
+        StoreError
+            The name is empty or too long for a file name.
+        """
+        quoted = quote(name, safe="")
+        if not quoted or len(quoted) > _LONGEST_NAME:
+            raise StoreError(f"name {name[:40]!r}: a name has 1 to {_LONGEST_NAME} characters after percent-encoding")
+        return self.base / "names" / f"{quoted}.json"
+
+
+def name_of(path: Path) -> str:
+    """Return the name whose record lies at ``path``; the inverse of :meth:`Layout.name`."""
+    return unquote(path.name[: -len(".json")])

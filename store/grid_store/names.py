@@ -1,0 +1,43 @@
+"""Names: what a person calls an entry. Every digest inside the record of a name keeps that entry from collection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from grid_store.atomic import encode, replace_file
+from grid_store.errors import CorruptEntryError
+from grid_store.layout import Layout, name_of
+
+
+def bind(layout: Layout, name: str, record: Mapping[str, Any]) -> None:
+    """Make ``name`` mean ``record`` (JSON values), in one step and in place of what it meant before."""
+    replace_file(layout.name(name), encode(dict(record)), layout.area("tmp"))
+
+
+def resolve(layout: Layout, name: str) -> dict[str, Any] | None:
+    """Return what ``name`` means, ``None`` when it is not bound.
+
+    Raises
+    ------
+    CorruptEntryError
+        The record cannot be understood.
+    """
+    path = layout.name(name)
+    try:
+        return dict(json.loads(path.read_bytes()))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (ValueError, TypeError) as error:
+        raise CorruptEntryError(f"the record of name {name!r} at {path} is broken ({error}): bind it again") from error
+
+
+def unbind(layout: Layout, name: str) -> None:
+    """Forget ``name``; its entries stay until they are collected."""
+    layout.name(name).unlink(missing_ok=True)
+
+
+def bound_names(layout: Layout) -> list[str]:
+    """Return all names, sorted."""
+    return sorted(name_of(path) for path in layout.area("names").glob("*.json"))

@@ -1,0 +1,85 @@
+"""Staging: where an entry grows before it is published. Its directory is locked while its builder lives."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from grid_store.errors import StoreWriteError
+from grid_store.layout import Layout
+from grid_store.modes import Modes
+
+
+@dataclass
+class Staged:
+    """A directory that grows; a ``kept`` one could not be published and serves this process to its end."""
+
+    directory: Path
+    kept: bool = False
+
+
+@contextlib.contextmanager
+def staging(layout: Layout, key: str, modes: Modes) -> Iterator[Staged]:
+    """Give a new directory for the files of ``key``; what is left of it at the end is removed unless it is kept."""
+    directory, descriptor = _new(layout, key)
+    staged = Staged(directory)
+    try:
+        directory.chmod(modes.directory)
+        yield staged
+    finally:
+        if not staged.kept:
+            shutil.rmtree(directory, ignore_errors=True)
+            os.close(descriptor)
+
+
+def _new(layout: Layout, key: str) -> tuple[Path, int]:
+    while True:
+        directory = _fresh(layout, f"{key}.")
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        if directory.exists():
+            return directory, descriptor
+        os.close(descriptor)
+
+
+def _fresh(layout: Layout, prefix: str) -> Path:
+    try:
+        return Path(tempfile.mkdtemp(dir=layout.area("tmp"), prefix=prefix))
+    except OSError as error:
+        raise StoreWriteError(f"store {layout.root}: cannot make a staging directory: {error}") from error
+
+
+def set_aside(layout: Layout, directory: Path) -> Path:
+    """Move ``directory`` out of sight in one step, ready to be removed, and return where it is now."""
+    trash = _fresh(layout, "trash.")
+    directory.rename(trash / directory.name)
+    return trash
+
+
+def is_abandoned(directory: Path) -> bool:
+    """Return whether no living process holds the staging directory."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def sweep(layout: Layout, prefix: str, *, execute: bool = True) -> int:
+    """Remove the staging directories whose name starts with ``prefix`` and whose builder is dead; return how many."""
+    abandoned = [path for path in layout.area("tmp").glob(f"{prefix}*.*") if path.is_dir() and is_abandoned(path)]
+    for directory in abandoned if execute else ():
+        shutil.rmtree(directory, ignore_errors=True)
+    return len(abandoned)

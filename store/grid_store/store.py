@@ -1,0 +1,214 @@
+"""The store: build once per key, keep what was built, find it again quickly.
+
+The store knows nothing of what it holds. A producer writes files into a directory; what it returns is kept beside them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from grid_store import actions, names
+from grid_store.actions import ActionRecord
+from grid_store.entry import Entry, find_entry
+from grid_store.errors import CorruptEntryError, EntryMissingError, StoreError, StoreUnavailableError, StoreWriteError
+from grid_store.key import Key
+from grid_store.layout import RECORD, Layout, default_root
+from grid_store.lease import Lease, take_lease
+from grid_store.locks import OnWait, build_lock
+from grid_store.modes import Modes, ensure_directory
+from grid_store.publish import publish, seal
+from grid_store.staging import staging, sweep
+from grid_store.temporary import existing_substitute, substitute
+from grid_store.usable import check_root, prepare
+
+_log = logging.getLogger("grid_rbd.store")
+Produce = Callable[[Path], Mapping[str, Any]]
+"""Writes the files of an entry into the given directory, returns metadata (JSON values); raises to publish nothing."""
+
+
+class Store:
+    """The entries below one root.
+
+    Parameters
+    ----------
+    root : path, optional
+        Default: the environment variable ``GRID_RBD_CACHE_DIR``, else the user's cache directory. The directory is made
+        at the first write. If it is writable for its group, the group shares the store; otherwise it is private.
+    strict : bool
+        Raise :class:`StoreUnavailableError` when the root cannot be used, instead of building in a temporary place
+        with one warning.
+    """
+
+    def __init__(self, root: str | Path | None = None, *, strict: bool = False) -> None:
+        self._layout = Layout(Path(root).expanduser().absolute() if root is not None else default_root())
+        self._strict = strict
+
+    @property
+    def root(self) -> Path:
+        """The root directory, which need not exist."""
+        return self._layout.root
+
+    def get(self, key: str) -> Entry | None:
+        """Return the entry of a content key, ``None`` when it must be built. Takes no lock; sizes are checked.
+
+        An entry that is damaged counts as missing, and the log says why.
+
+        Raises
+        ------
+        UnsafeStoreError
+            Others can write to the store, or a symbolic link stands in it.
+        """
+        for layout in self._readable():
+            if entry := _find(layout, key):
+                return entry
+        return None
+
+    def obtain(self, key: Key, produce: Produce, *, force: bool = False, on_wait: OnWait | None = None) -> Entry:
+        """Return the entry of ``key``, built by ``produce`` if need be; processes that ask at once build once.
+
+        Parameters
+        ----------
+        key : Key
+            Content key.
+        produce : callable
+            See :data:`Produce`. Its exceptions pass through.
+        force : bool
+            Build even if there is an entry; that one goes to quarantine.
+        on_wait : callable, optional
+            Called with a :class:`~grid_store.locks.Wait` after 5 s of waiting for another builder; default: a log line.
+
+        Raises
+        ------
+        PublishError
+            What was produced must not become an entry.
+        StoreWriteError
+            The disk is full or failed.
+        StoreUnavailableError
+            The root cannot be used, and the store is strict.
+        """
+        if not force and (entry := self.get(key.digest)):
+            return entry
+        layout, modes = self._writable()
+        lock = layout.lock(key.digest)
+        with _writing(layout):
+            ensure_directory(lock.parent, modes)
+        with build_lock(lock, modes, on_wait):
+            if not force and (entry := _find(layout, key.digest)):
+                return entry
+            return _build(layout, key, produce, modes, force=force)
+
+    def record(self, input_key: Key, content: str, **extra: Any) -> None:
+        """Record that a request led to ``content`` (the digest of a content key), with more JSON values beside it."""
+        layout, modes = self._writable()
+        with _writing(layout):
+            actions.write_action(layout, input_key, content, extra, modes)
+
+    def lookup(self, input_key_digest: str) -> ActionRecord | None:
+        """Return what a request led to before; its content may have been collected since."""
+        paths = (layout.action(input_key_digest) for layout in self._readable())
+        return next((record for path in paths if (record := actions.read_action(path))), None)
+
+    def bind(self, name: str, record: Mapping[str, Any]) -> None:
+        """Let ``name`` mean ``record`` (JSON values). The digests of keys anywhere in it keep their entries alive."""
+        layout, _ = self._writable()
+        with _writing(layout):
+            names.bind(layout, name, record)
+
+    def resolve(self, name: str) -> dict[str, Any] | None:
+        """Return the record of ``name``, ``None`` when it is not bound."""
+        records = (names.resolve(layout, name) for layout in self._readable())
+        return next((record for record in records if record is not None), None)
+
+    def unbind(self, name: str) -> None:
+        """Forget ``name``."""
+        layout, _ = self._writable()
+        names.unbind(layout, name)
+
+    def names(self) -> list[str]:
+        """Return all bound names, sorted."""
+        return sorted({name for layout in self._readable() for name in names.bound_names(layout)})
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield every readable entry; damaged ones are logged and left out, unfinished builds are never seen."""
+        for layout in self._readable():
+            for directory in sorted(layout.area("objects").glob("??/*")):
+                if entry := _find(layout, directory.name):
+                    yield entry
+
+    def lease(self, key: str) -> Lease:
+        """Return a lease: while it is held, collection leaves the entry of ``key`` alone.
+
+        Raises
+        ------
+        EntryMissingError
+            The entry is gone; obtain it again.
+        """
+        layout = next((layout for layout in self._readable() if _exists(layout, key)), self._layout)
+        try:
+            lease = take_lease(layout, key, prepare(layout))
+        except StoreUnavailableError:
+            lease = Lease(key, None)
+        if not _exists(layout, key):
+            lease.release()
+            raise EntryMissingError(f"entry {key[:12]} is not in the store {layout.root}: obtain it again")
+        return lease
+
+    def _readable(self) -> Iterator[Layout]:
+        try:
+            usable = check_root(self._layout) is not None
+        except StoreUnavailableError as error:
+            usable = False
+            self._degrade(error)
+        if temporary := existing_substitute(self._layout):
+            yield temporary
+        if usable:
+            yield self._layout
+
+    def _writable(self) -> tuple[Layout, Modes]:
+        try:
+            return self._layout, prepare(self._layout)
+        except StoreUnavailableError as error:
+            temporary = self._degrade(error)
+            return temporary, prepare(temporary)
+
+    def _degrade(self, error: StoreUnavailableError) -> Layout:
+        if self._strict:
+            raise error
+        return substitute(self._layout, error)
+
+
+def _build(layout: Layout, key: Key, produce: Produce, modes: Modes, *, force: bool) -> Entry:
+    sweep(layout, key.digest)
+    with staging(layout, key.digest, modes) as staged:
+        meta = produce(staged.directory)
+        with _writing(layout):
+            seal(staged.directory, key, meta, modes)
+            return publish(layout, staged, key.digest, modes, replace=force)
+
+
+def _find(layout: Layout, key: str) -> Entry | None:
+    try:
+        return find_entry(layout, key)
+    except (CorruptEntryError, PermissionError) as error:
+        _log.warning("entry %s counts as missing: %s", key[:12], error)
+        return None
+    except OSError as error:
+        raise StoreError(f"entry {key[:12]} in the store {layout.root} cannot be read: {error}") from error
+
+
+def _exists(layout: Layout, key: str) -> bool:
+    return (layout.object(key) / RECORD).exists()
+
+
+@contextlib.contextmanager
+def _writing(layout: Layout) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreWriteError(
+            f"store {layout.root}: {error}; nothing was published: free some space or mend the disk, then try again"
+        ) from error
