@@ -99,20 +99,13 @@ def exponential_tail(r: mp.mpf) -> mp.mpf:
     return mp.nsum(lambda k: r**k / mp.factorial(k + 2), [0, 40])
 
 
-def logarithm_tail(z: mp.mpf) -> mp.mpf:
-    """L(z) of log((1 + s) / (1 - s)) = 2 s + s z L(z), z = s^2."""
-    return mp.nsum(lambda k: 2 * z**k / (2 * k + 3), [0, 60])
-
-
 QUARTER = (mp.pi / 4 * mp.mpf("1.0001")) ** 2
 HALF_LN2 = mp.log(2) / 2 * mp.mpf("1.0001")
-LOG_Z = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1) * mp.mpf("1.0001")) ** 2
 TINY = mp.mpf("1e-12")
 TARGETS = [
     Target("sin", sine_tail, lambda z: z * mp.sqrt(z) / mp.sin(mp.sqrt(z)), TINY, QUARTER, {"double": 5, "float": 2}),
     Target("cos", cosine_tail, lambda z: z * z / mp.cos(mp.sqrt(z)), TINY, QUARTER, {"double": 5, "float": 2}),
     Target("exp", exponential_tail, lambda r: abs(r) + TINY, -HALF_LN2, HALF_LN2, {"double": 10, "float": 5}),
-    Target("log", logarithm_tail, lambda z: z / 2, TINY, LOG_Z, {"double": 6, "float": 2}),
 ]
 
 
@@ -121,7 +114,8 @@ def literal(value: mp.mpf, scalar: str) -> str:
     bits = 53 if scalar == "double" else 24
     with mp.workprec(bits):
         rounded = +value
-    return float(rounded).hex() + ("f" if scalar == "float" else "")
+    mantissa, exponent = float(rounded).hex().split("p")
+    return f"{mantissa.rstrip('0').rstrip('.')}p{exponent}" + ("f" if scalar == "float" else "")
 
 
 def split(value: mp.mpf, bits: Sequence[int]) -> list[mp.mpf]:
@@ -144,11 +138,12 @@ def main() -> None:
             for coefficient in coefficients:
                 print(f"    {literal(coefficient, scalar)},")
     mp.mp.dps = 120
-    parts = {"double": {"fma": (53, 53, 53), "plain": (33, 33, 33, 53)}, "float": {"fma": (24, 24, 24), "plain": (12, 12, 12, 24)}}
-    for name, value in {"pi/2": mp.pi / 2, "ln 2": mp.log(2)}.items():
-        for scalar, kinds in parts.items():
-            for kind, bits in kinds.items():
-                print(name, scalar, kind, ", ".join(literal(p, scalar) for p in split(+value, bits)))
+    for name, value, short in (("pi/2", mp.pi / 2, 4), ("ln 2", mp.log(2), 2)):
+        for scalar, bits, short_bits in (("double", 53, 33), ("float", 24, 12)):
+            fused = split(+value, [bits] * (3 if short == 4 else 2))
+            plain = split(+value, [short_bits] * (short - 1) + [bits])
+            print(name, scalar, "fused:", ", ".join(literal(p, scalar) for p in fused))
+            print(name, scalar, "rounded products:", ", ".join(literal(p, scalar) for p in plain))
 
 
 if __name__ == "__main__":

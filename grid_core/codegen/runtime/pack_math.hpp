@@ -21,12 +21,12 @@ struct constants<double> {
     static constexpr double two_over_pi = 0x1.45f306dc9c883p-1, log2_e = 0x1.71547652b82fep0;
 #if GRID_PACK_FMA
     static constexpr double sincos_bound = 0x1p30;
-    static constexpr double half_pi[] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
-    static constexpr double ln2[] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+    static constexpr double minus_half_pi[] = {-0x1.921fb54442d18p+0, -0x1.1a62633145c07p-54, 0x1.f1976b7ed8fbcp-110};
+    static constexpr double minus_ln2[] = {-0x1.62e42fefa39efp-1, -0x1.abc9e3b39803fp-56};
 #else
     static constexpr double sincos_bound = 0x1p20;
-    static constexpr double half_pi[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104};
-    static constexpr double ln2[] = {0x1.62e42ffp-1, -0x1.718432a1b0e26p-35};
+    static constexpr double minus_half_pi[] = {-0x1.921fb544p+0, -0x1.0b4611a6p-34, -0x1.3198a2ep-69, -0x1.b839a252049c1p-104};
+    static constexpr double minus_ln2[] = {-0x1.62e42ffp-1, 0x1.718432a1b0e26p-35};
 #endif
     static constexpr double sine[] = {-0x1.5555555555548p-3, 0x1.111111110f7cap-7, -0x1.a01a019bfd179p-13,
                                       0x1.71de356711e88p-19, -0x1.ae5e59f537bdfp-26, 0x1.5d8fa303c4cb6p-33};
@@ -46,16 +46,17 @@ struct constants<float> {
     static constexpr float two_over_pi = 0x1.45f306p-1f, log2_e = 0x1.715476p0f;
 #if GRID_PACK_FMA
     static constexpr float sincos_bound = 0x1p16f;
-    static constexpr float half_pi[] = {0x1.921fb6p+0f, -0x1.777a5cp-25f, -0x1.ee59dap-50f};
-    static constexpr float ln2[] = {0x1.62e43p-1f, -0x1.05c61p-29f};
+    static constexpr float minus_half_pi[] = {-0x1.921fb6p+0f, 0x1.777a5cp-25f, 0x1.ee59dap-50f};
+    static constexpr float minus_ln2[] = {-0x1.62e43p-1f, 0x1.05c61p-29f};
 #else
     static constexpr float sincos_bound = 0x1p12f;
-    static constexpr float half_pi[] = {0x1.922p+0f, -0x1.2aep-18f, -0x1.deap-31f, 0x1.184698p-44f};
-    static constexpr float ln2[] = {0x1.62ep-1f, 0x1.0bfbe8p-15f};
+    static constexpr float minus_half_pi[] = {-0x1.922p+0f, 0x1.2aep-18f, 0x1.deap-31f, -0x1.184698p-44f};
+    static constexpr float minus_ln2[] = {-0x1.62ep-1f, -0x1.0bfbe8p-15f};
 #endif
     static constexpr float sine[] = {-0x1.555546p-3f, 0x1.11073ap-7f, -0x1.994388p-13f};
     static constexpr float cosine[] = {0x1.55554ap-5f, -0x1.6c0c32p-10f, 0x1.99eb4ap-16f};
-    static constexpr float exponential[] = {0x1p-1f, 0x1.5554bp-3f, 0x1.555486p-5f, 0x1.1227fep-7f, 0x1.6d990ep-10f};
+    static constexpr float exponential[] = {0x1p-1f, 0x1.555556p-3f, 0x1.5554aep-5f,
+                                            0x1.11109p-7f, 0x1.6d7486p-10f, 0x1.a1a164p-13f};
     static constexpr float exp_low = -104, exp_high = 89, tanh_high = 10;
 };
 
@@ -71,12 +72,21 @@ GRID_INLINE V polynomial(V x, const T (&coefficients)[N]) {
     return value;
 }
 
-// x - k * (sum of parts), largest part first (Cody and Waite): the leading products or differences are exact.
+// x + k * (sum of parts), largest part first (Cody and Waite): the leading products or differences are exact.
 template <class V, class T, int N>
 GRID_INLINE V reduce(V x, V k, const T (&parts)[N]) {
 #pragma GCC unroll 4
-    for (int i = 0; i < N; ++i) x = multiply_add(-k, broadcast<V>(parts[i]), x);
+    for (int i = 0; i < N; ++i) x = multiply_add(k, broadcast<V>(parts[i]), x);
     return x;
+}
+
+// The same with four short parts where products are rounded: three of them are exact, and the rounding error of the
+// second difference is kept.
+template <class V, class T>
+GRID_INLINE V reduce(V x, V k, const T (&parts)[4]) {
+    const V first = x + k * parts[0], step = k * parts[1], second = first + step;
+    const V error = (first - second) + step;
+    return (second + (error + k * parts[2])) + k * parts[3];
 }
 
 // 2^k for the integer k of `shifted` = k + magic, as long as it is a normal number.
@@ -84,6 +94,25 @@ template <class V>
 GRID_INLINE V power_of_two(V shifted) {
     using C = constants_of<V>;
     return (V)(((bits_of<V>)shifted + C::exponent_bias) << C::exponent_shift);
+}
+
+// x in the lanes whose integer is odd, y in the others.
+template <class V>
+GRID_INLINE V select_odd(bits_of<V> integer, V x, V y) {
+#if defined(__AVX512F__)
+    const __m512i all = (__m512i)integer;
+    if constexpr (sizeof(scalar_of<V>) == 8)
+        return _mm512_mask_mov_pd(y, _mm512_test_epi64_mask(all, _mm512_set1_epi64(1)), x);
+    else return _mm512_mask_mov_ps(y, _mm512_test_epi32_mask(all, _mm512_set1_epi32(1)), x);
+#elif defined(__AVX__)
+    if constexpr (sizeof(scalar_of<V>) == 8) return _mm256_blendv_pd(y, x, (__m256d)(integer << 63));
+    else return _mm256_blendv_ps(y, x, (__m256)(integer << 31));
+#elif defined(__SSE4_1__)
+    if constexpr (sizeof(scalar_of<V>) == 8) return _mm_blendv_pd(y, x, (__m128d)(integer << 63));
+    else return _mm_blendv_ps(y, x, (__m128)(integer << 31));
+#else
+    return select((integer & 1) != 0, x, y);
+#endif
 }
 
 template <class V>
@@ -113,14 +142,13 @@ GRID_INLINE void sincos(V x, V& s, V& c) {
     constexpr int top = int(sizeof(T)) * 8 - 2;
     const V size = abs(x);
     const V shifted = multiply_add(size, broadcast<V>(C::two_over_pi), broadcast<V>(C::magic));
-    const V r = detail::reduce(size, shifted - C::magic, C::half_pi);
+    const V r = detail::reduce(size, shifted - C::magic, C::minus_half_pi);
     const V z = r * r;
     const V sine = multiply_add(r * z, detail::polynomial(z, C::sine), r);
     const V tail = multiply_add(z, detail::polynomial(z, C::cosine), broadcast<V>(T(-0.5)));
     const V cosine = multiply_add(z, tail, broadcast<V>(T(1)));
     const B quadrant = (B)shifted, sign = sign_bit<V>();
-    const auto odd = (quadrant & 1) != 0;
-    const V near = select(odd, cosine, sine), far = select(odd, sine, cosine);
+    const V near = detail::select_odd(quadrant, cosine, sine), far = detail::select_odd(quadrant, sine, cosine);
     s = (V)((B)near ^ (((quadrant << top) ^ (B)x) & sign));
     c = (V)((B)far ^ (((quadrant + 1) << top) & sign));
     if (__builtin_expect(any_beyond(size, C::sincos_bound), 0)) {
@@ -152,7 +180,7 @@ inline V exp(V x) {
     const V low = broadcast<V>(C::exp_low), high = broadcast<V>(C::exp_high), magic = broadcast<V>(C::magic);
     x = select(x < low, low, select(x > high, high, x));
     const V k = multiply_add(x, broadcast<V>(C::log2_e), magic) - magic;
-    const V r = detail::reduce(x, k, C::ln2);
+    const V r = detail::reduce(x, k, C::minus_ln2);
     const V value = multiply_add(r * r, detail::polynomial(r, C::exponential), r) + T(1);
     const V half = multiply_add(k, broadcast<V>(T(0.5)), magic);
     const V rest = (k - (half - magic)) + magic;
@@ -168,7 +196,7 @@ inline V tanh(V x) {
     const V size = abs(x), high = broadcast<V>(C::tanh_high);
     const V twice = T(2) * select(size > high, high, size);
     const V shifted = multiply_add(twice, broadcast<V>(C::log2_e), broadcast<V>(C::magic));
-    const V r = detail::reduce(twice, shifted - C::magic, C::ln2);
+    const V r = detail::reduce(twice, shifted - C::magic, C::minus_ln2);
     const V p = multiply_add(r * r, detail::polynomial(r, C::exponential), r);
     const V scale = detail::power_of_two(shifted);
     const V e = multiply_add(scale, p, scale - T(1));
