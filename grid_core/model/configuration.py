@@ -1,7 +1,7 @@
 """Maps on the configuration space: neutral and random configurations, retraction and its inverse.
 
-These are the NumPy reference of what generated code computes. Every function takes any leading batch axes; the last axis is
-the configuration (``nq``: quaternions xyzw) or the tangent (``nv``: body frame, linear before angular).
+These are the NumPy reference of what generated code computes. Every function takes any leading batch axes; the last
+axis is the configuration (``nq``: quaternions xyzw) or the tangent (``nv``: body frame, linear before angular).
 """
 
 from __future__ import annotations
@@ -76,8 +76,9 @@ def _unit_quaternions(generator: np.random.Generator, n: int) -> Array:
 def integrate(model: Model, q: Any, v: Any) -> Array:
     """Retraction ``q (+) v``: move from ``q`` along the tangent ``v`` for unit time.
 
-    A free base moves by the SE(3) exponential in its own frame, ``p + R V(phi) rho`` and ``quat * exp(phi)``; a spherical joint
-    by ``quat * exp(phi)``; other coordinates add. Input quaternions are normalised first, the result has unit norm.
+    A free base moves by the SE(3) exponential in its own frame, ``p + R V(phi) rho`` and ``quat * exp(phi)``; a
+    spherical joint by ``quat * exp(phi)``; other coordinates add. Input quaternions are normalised first, the result
+    has unit norm.
 
     Parameters
     ----------
@@ -121,8 +122,8 @@ def _retract(kind: str, start: Array, step: Array) -> Array:
 def difference(model: Model, q0: Any, q1: Any) -> Array:
     """Tangent that leads from ``q0`` to ``q1``: ``integrate(q0, difference(q0, q1)) = q1``.
 
-    The SE(3) logarithm of ``q0^-1 q1`` for a free base, the SO(3) logarithm for a spherical joint. Rotations take the short way,
-    whatever the signs of the quaternions.
+    The SE(3) logarithm of ``q0^-1 q1`` for a free base, the SO(3) logarithm for a spherical joint. Rotations take the
+    short way, whatever the signs of the quaternions.
 
     Parameters
     ----------
@@ -170,7 +171,7 @@ def _unit(quaternion: Array) -> Array:
 def _normalised(argument: str, quaternion: Array) -> Array:
     if not np.all(np.sum(quaternion * quaternion, axis=-1) > 0.0):
         raise ArgumentError(
-            f"{argument} holds a quaternion of zero or undefined norm; use unit quaternions xyzw, for example from model.neutral()"
+            f"{argument} holds a quaternion of zero or undefined norm; use unit quaternions, as model.neutral() does"
         )
     return _unit(quaternion)
 

@@ -14,7 +14,10 @@ LOGGER = logging.getLogger("grid_rbd.model")
 
 
 class URDFWarning(UserWarning):
-    """Something in a description is unusual or ignored; ``warnings.simplefilter("error", URDFWarning)`` is the strict mode."""
+    """Something in a description is unusual, assumed or ignored.
+
+    ``warnings.simplefilter("error", URDFWarning)`` is the strict mode.
+    """
 
 
 class Level(Enum):

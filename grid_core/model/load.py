@@ -20,8 +20,9 @@ def load_model(
     source : str, Path or bytes
         A URDF file's path, its text (a ``str`` that starts with ``<``), or its bytes. Meshes are never opened.
     floating_base : bool
-        Free the root link: joint 0, ``floating_base_joint``, moves body 0 with six rates, its quaternion xyzw in q[3:7]. A root
-        link ``world`` without mass stays behind, and its child is freed. Otherwise the root link is the world.
+        Free the root link: joint 0, ``floating_base_joint``, moves body 0 with six rates, its quaternion xyzw in
+        q[3:7]. A root link ``world`` without mass stays behind, its child is freed. Otherwise the root link is
+        the world.
     follow_mimic : bool
         Mimic joints follow their target and own no coordinate. False makes each of them an independent joint.
     name : str or None
@@ -35,7 +36,7 @@ def load_model(
     Raises
     ------
     URDFParseError
-        The description cannot be read or breaks a rule; every line of the message names element, rule, value, place and fix.
+        The description cannot be read or breaks a rule; the message names element, rule, value, place and fix of each.
     MimicResolutionError, UnsupportedJointTypeError
         Subclasses, raised when that is the first error.
     FileNotFoundError

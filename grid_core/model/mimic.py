@@ -69,7 +69,8 @@ def _follow(joint: JointElement, joints: Mapping[str, JointElement]) -> Follower
         target = joints.get(joint.mimic.joint)
         if target is None:
             raise MimicResolutionError(
-                f"mimics joint {joint.mimic.joint!r}, which does not exist{nearest(joint.mimic.joint, joints)}; correct the name"
+                f"mimics joint {joint.mimic.joint!r}, which does not exist{nearest(joint.mimic.joint, joints)}; "
+                "correct the name"
             )
         if target.name in path:
             cycle = " -> ".join([*path[path.index(target.name) :], target.name])
@@ -87,8 +88,8 @@ def _follow(joint: JointElement, joints: Mapping[str, JointElement]) -> Follower
 def _check_type(joint: JointElement) -> None:
     if joint.type not in SCALAR_TYPES:
         raise MimicResolutionError(
-            f"takes part in a mimic with joint {joint.name!r} of type {joint.type!r}; only joints with one coordinate can: "
-            f"{', '.join(sorted(SCALAR_TYPES))}"
+            f"takes part in a mimic with joint {joint.name!r} of type {joint.type!r}; only joints with one coordinate "
+            f"can: {', '.join(sorted(SCALAR_TYPES))}"
         )
 
 

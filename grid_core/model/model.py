@@ -1,7 +1,7 @@
 """The robot model: joints, bodies and frames in their final order.
 
-Everything downstream (kernels, code generation, handles) reads this and nothing else. Joint ``i`` moves body ``i``; parents
-come before children; fixed links are part of the body that carries them; mimic joints own no coordinate.
+Everything downstream (kernels, code generation, handles) reads this and nothing else. Joint ``i`` moves body ``i``;
+parents come before children; fixed links are part of the body that carries them; mimic joints own no coordinate.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ class Joint:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """Motion subspace ``S`` in body axes, one ``[angular; linear]`` column per rate (Featherstone 2008, section 3.5).
+        """Motion subspace ``S`` in body axes, one ``[angular; linear]`` column per rate (Featherstone 2008, sec. 3.5).
 
-        A floating joint lists its linear columns first, in the order of its rates; a spherical joint its three angular ones.
+        A floating joint lists its linear columns first, in the order of its rates; a spherical joint its angular ones.
         """
         if self.kind == "floating":
             return tuple(_unit(k + 3) for k in range(3)) + tuple(_unit(k) for k in range(3))

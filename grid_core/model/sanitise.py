@@ -1,7 +1,7 @@
 """The tolerant first pass over the elements: copy what the format knows, say what is left out, check every number.
 
-The copy is clean enough for a strict reader: only known elements and attributes, each at most once, numbers that any locale
-reads alike. Lines and the few values that the strict reader has no place for travel beside it.
+The copy is clean enough for a strict reader: only known elements and attributes, each at most once, numbers that any
+locale reads alike. Lines and the few values that the strict reader has no place for travel beside it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from grid_core.errors import URDFParseError
 from grid_core.model.findings import Finding, Level
@@ -102,8 +102,8 @@ class Clean:
         What was left out or could not be read.
     """
 
-    root: ElementTree.Element
-    lines: dict[ElementTree.Element, int]
+    root: Element
+    lines: dict[Element, int]
     findings: list[Finding]
 
 
@@ -126,8 +126,8 @@ def _refuse_foreign(document: Document) -> None:
         macro = any(name.startswith(f"{{{space}}}") for name in names for space in XACRO_NAMESPACES)
         if macro or (names and any(XACRO_EXPRESSION.search(value) for value in element.attrib.values())):
             raise URDFParseError(
-                f"{label}:{document.line(element)}: this is a xacro file, its macros must be expanded before it describes a robot; "
-                "run `xacro robot.urdf.xacro > robot.urdf` (ROS, or `pip install xacro`) and load the result"
+                f"{label}:{document.line(element)}: this is a xacro file, its macros must be expanded first; "
+                "run `xacro robot.urdf.xacro > robot.urdf` (part of ROS) and load the result"
             )
     if _local(root.tag) != "robot":
         raise URDFParseError(
@@ -146,7 +146,7 @@ class _Copier:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.namespace = document.root.tag.rpartition("}")[0] + "}" if "}" in document.root.tag else ""
-        self.lines: dict[ElementTree.Element, int] = {}
+        self.lines: dict[Element, int] = {}
         self.findings: list[Finding] = []
         self.unknown: dict[str, list[int]] = {}
 
@@ -158,9 +158,9 @@ class _Copier:
             self.findings.append(Finding(Level.WARNING, what, message, lines[0]))
         return Clean(root, self.lines, self.findings)
 
-    def copy(self, element: Any, schema: Schema, item: str) -> ElementTree.Element:
+    def copy(self, element: Any, schema: Schema, item: str) -> Element:
         tag = _local(element.tag)
-        clean = ElementTree.Element(tag)
+        clean = Element(tag)
         self.lines[clean] = line = self.document.line(element)
         self._copy_attributes(element, schema, item, clean)
         for name in schema.required:
@@ -182,7 +182,7 @@ class _Copier:
             elif name not in schema.ignored:
                 self._unknown(f"element <{_shown(child)}> in <{_local(element.tag)}>", child)
 
-    def _copy_attributes(self, element: Any, schema: Schema, item: str, clean: ElementTree.Element) -> None:
+    def _copy_attributes(self, element: Any, schema: Schema, item: str, clean: Element) -> None:
         for name, text in element.attrib.items():
             kind = schema.attributes.get(name)
             if kind is None:

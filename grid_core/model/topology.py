@@ -64,7 +64,7 @@ def check_tree(description: Description) -> Iterator[Finding]:
 def _two_parents(link: str, joints: Sequence[JointElement], incoming: dict[str, list[JointElement]]) -> Finding:
     listed = " and ".join(f"joint {joint.name!r} (line {joint.line})" for joint in joints)
     loop = _loop([_way_up(joint.parent, incoming) for joint in joints[:2]], link)
-    message = f"is the child of {listed}{loop}; closed loops are not a tree, remove a joint or cut the loop at a link of its own"
+    message = f"is the child of {listed}{loop}; a robot is a tree, remove a joint or end the loop in a link of its own"
     return Finding(Level.ERROR, f"link {link!r}", message, joints[-1].line)
 
 

@@ -46,7 +46,8 @@ class _Lump:
 def assemble(description: Description, followers: Mapping[str, Follower], *, floating_base: bool) -> Model:
     """Build the model of a description that passed every check.
 
-    Joints are numbered depth first over all joints (fixed ones included), children sorted by child link name, then joint name.
+    Joints are numbered depth first over all joints (fixed ones included), children sorted by child link name, then
+    joint name.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def assemble(description: Description, followers: Mapping[str, Follower], *, flo
     followers : mapping
         Resolved mimic relations by joint name.
     floating_base : bool
-        Put joint 0, a free joint, under the root. A root link ``world`` without mass stays behind: its child is the base.
+        Put joint 0, a free joint, under the root. A root link ``world`` without mass stays behind, its child is freed.
     """
     return _Assembly(description, followers, floating_base).run()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 from grid_core.model.description import Description, InertialElement, JointElement, LinkElement, MimicElement, Vector
 from grid_core.model.findings import Finding, Level, report
@@ -36,17 +36,21 @@ def read_description(source: Source) -> Description:
     return _describe(clean)
 
 
-def _complete_inertial(link: ElementTree.Element, clean: Clean) -> None:
+def _complete_inertial(link: Element, clean: Clean) -> None:
     """Give an inertial element the parts that a strict reader demands, and say so."""
     inertial = link.find("inertial")
     if inertial is None:
         return
-    missing = [name for name in ("mass", "inertia") if inertial.find(name) is None]
-    for name in missing:
-        inertial.append(ElementTree.Element(name, {"value": "0"} if name == "mass" else {}))
+    missing = []
+    if inertial.find("mass") is None:
+        missing.append("mass")
+        SubElement(inertial, "mass", value="0")
     inertia = inertial.find("inertia")
-    assert inertia is not None
-    missing += [key for key in ("ixy", "ixz", "iyz") if key not in inertia.attrib and "inertia" not in missing]
+    if inertia is None:
+        missing.append("inertia")
+        inertia = SubElement(inertial, "inertia")
+    else:
+        missing += [key for key in MOMENTS if key not in inertia.attrib]
     for key in MOMENTS:
         inertia.attrib.setdefault(key, "0")
     if missing:
@@ -54,7 +58,7 @@ def _complete_inertial(link: ElementTree.Element, clean: Clean) -> None:
         clean.findings.append(Finding(Level.WARNING, f"link {link.get('name', '')!r}", message, clean.lines[inertial]))
 
 
-def _complete_joint(joint: ElementTree.Element, clean: Clean) -> None:
+def _complete_joint(joint: Element, clean: Clean) -> None:
     item, line = f"joint {joint.get('name', '')!r}", clean.lines[joint]
     for name in ("parent", "child"):
         if joint.find(name) is None:
@@ -69,12 +73,12 @@ def _complete_joint(joint: ElementTree.Element, clean: Clean) -> None:
     _complete_limit(joint, clean, item)
 
 
-def _complete_limit(joint: ElementTree.Element, clean: Clean, item: str) -> None:
+def _complete_limit(joint: Element, clean: Clean, item: str) -> None:
     """Missing limits are infinite; one missing bound of a pair is 0 as the format says."""
     kind = joint.get("type")
     limit = joint.find("limit")
     if limit is None:
-        limit = ElementTree.SubElement(joint, "limit")
+        limit = SubElement(joint, "limit")
         clean.lines[limit] = clean.lines[joint]
     bounded = kind in ("revolute", "prismatic")
     if kind == "continuous":
@@ -109,19 +113,19 @@ def _describe(clean: Clean) -> Description:
     )
 
 
-def _take_pitch(joint: ElementTree.Element) -> float:
+def _take_pitch(joint: Element) -> float:
     axis = joint.find("axis")
     return 0.0 if axis is None else float(axis.attrib.pop("pitch", "0"))
 
 
-def _strictly_parsed(root: ElementTree.Element) -> Any:
-    from urdf_parser_py.urdf import Robot  # type: ignore[import-untyped]
+def _strictly_parsed(root: Element) -> Any:
+    from urdf_parser_py.urdf import Robot
 
     root.attrib.pop("version", None)
-    return Robot.from_xml_string(ElementTree.tostring(root))
+    return Robot.from_xml_string(tostring(root))
 
 
-def _link(link: Any, element: ElementTree.Element, clean: Clean) -> LinkElement:
+def _link(link: Any, element: Element, clean: Clean) -> LinkElement:
     inertial = element.find("inertial")
     return LinkElement(
         link.name, clean.lines[element], None if inertial is None else _inertial(link.inertial, clean.lines[inertial])
@@ -134,7 +138,7 @@ def _inertial(inertial: Any, line: int) -> InertialElement:
     return InertialElement(inertial.mass, xyz, rpy, (ixx, ixy, ixz, iyy, iyz, izz), line)
 
 
-def _joint(joint: Any, element: ElementTree.Element, clean: Clean, kind: str, pitch: float) -> JointElement:
+def _joint(joint: Any, element: Element, clean: Clean, kind: str, pitch: float) -> JointElement:
     xyz, rpy = _pose(joint.origin)
     dynamics = joint.dynamics
     mimic = element.find("mimic")

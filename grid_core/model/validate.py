@@ -41,7 +41,8 @@ def check(description: Description) -> list[Finding]:
 
 def _check_joint(joint: JointElement) -> Iterator[Finding]:
     if joint.type not in JOINT_TYPES:
-        message = f"type {joint.type!r} is not known{nearest(joint.type, JOINT_TYPES)}; supported are {', '.join(JOINT_TYPES)}"
+        known = ", ".join(JOINT_TYPES)
+        message = f"type {joint.type!r} is not known{nearest(joint.type, JOINT_TYPES)}; use one of {known}"
         yield Finding(Level.ERROR, joint.item, message, joint.line, UnsupportedJointTypeError)
     if joint.type in WITH_AXIS:
         yield from _check_axis(joint)

@@ -90,7 +90,7 @@ def parse(source: Source) -> Document:
     URDFParseError
         The text is not well-formed, nested too deeply, or declares a document type; with line and column.
     """
-    from lxml import etree  # type: ignore[import-untyped]
+    from lxml import etree
 
     _refuse_document_type(source)
     parser = etree.XMLParser(
@@ -116,8 +116,8 @@ def _syntax_message(source: Source, line: int, column: int, problem: str) -> str
 def _document_type_message(source: Source, line: int | None) -> str:
     place = source.label if line is None else f"{source.label}:{line + source.skipped_lines}"
     return (
-        f"{place}: document types and entities are refused, because expanding them can exhaust memory or read other files; "
-        "remove the <!DOCTYPE ...> and write the values out"
+        f"{place}: document types and entities are refused, because expanding them can exhaust memory or read other "
+        "files; remove the <!DOCTYPE ...> and write the values out"
     )
 
 
