@@ -1,0 +1,94 @@
+"""The developer manual as code: ``nox -l`` lists what can be checked, ``nox -s NAME`` does it in an environment of its own.
+
+Arguments after ``--`` go to the tool: ``nox -s tests -- -k rnea -x``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2024.4.15"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.sessions = ["lint", "types", "imports", "tests"]
+
+PYTHONS = ["3.10", "3.11", "3.12", "3.13"]
+XDIST = ["-n", os.environ.get("GRID_RBD_TEST_WORKERS", "2")]
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """Run the tests on every supported Python."""
+    session.install("-e", ".[test]")
+    session.run("pytest", *XDIST, *session.posargs)
+
+
+@nox.session(name="tests-lowest", python=PYTHONS[0])
+def tests_lowest(session: nox.Session) -> None:
+    """Run the tests with the lowest supported version of every dependency (requirements-lowest.txt)."""
+    session.install("-e", ".", "-r", "requirements-lowest.txt")
+    session.run("pytest", *XDIST, *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and formatting with ruff; `nox -s lint -- --fix` mends what it can."""
+    session.install(".[lint]")
+    session.run("ruff", "check", *session.posargs)
+    session.run("ruff", "format", *([] if "--fix" in session.posargs else ["--check"]))
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check types with mypy in strict mode."""
+    session.install("-e", ".[lint]")
+    session.run("mypy", *session.posargs)
+
+
+@nox.session
+def imports(session: nox.Session) -> None:
+    """Check that imports go downwards through the layers and that families stay apart."""
+    session.install("-e", ".[lint]")
+    session.run("lint-imports", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation into docs/_build; a warning is an error."""
+    session.install("-e", ".[docs]")
+    session.run("sphinx-build", "-W", "--keep-going", "-b", "html", "docs", "docs/_build", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Run the benchmarks; one line `name.metric value` each, so that runs can be compared with diff."""
+    session.install(".[bench]")
+    for script in sorted(Path("benchmarks").glob("bench_*.py")):
+        session.run("python", str(script), *session.posargs)
+
+
+@nox.session
+def sanitize(session: nox.Session) -> None:
+    """Run emitted C++ under the address and undefined-behaviour sanitizers (minutes)."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "tests", "-m", "sanitize", *session.posargs)
+
+
+@nox.session
+def coverage(session: nox.Session) -> None:
+    """Run the tests and show which lines and branches they leave out; HTML in htmlcov/."""
+    session.install("-e", ".[test]")
+    session.run("pytest", *XDIST, "--cov", "--cov-report=term", "--cov-report=html", *session.posargs)
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """Build the source archive and from it the wheel, install it alone and use it away from the checkout."""
+    session.install("build")
+    folder = session.create_tmp()
+    session.run("python", "-m", "build", "--outdir", folder)
+    session.install("--force-reinstall", *map(str, Path(folder).glob("*.whl")))
+    session.cd(folder)
+    session.run("python", "-c", "import grid_rbd, grid_backends.native._runner; print(grid_rbd.__version__)")
