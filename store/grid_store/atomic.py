@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ def write_synced(path: Path, data: bytes, mode: int) -> None:
 
 def replace_file(path: Path, data: bytes, staging: Path) -> None:
     """Write ``data`` to a new file in ``staging`` and rename it to ``path`` on the same file system."""
-    temporary = staging / f"file.{secrets.token_hex(8)}"
+    temporary = staging / f"file.{os.urandom(8).hex()}"
     try:
         write_synced(temporary, data, SEALED)
         temporary.replace(path)

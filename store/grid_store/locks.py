@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-
-from filelock import BaseFileLock, FileLock, Timeout
+from typing import TYPE_CHECKING
 
 from grid_store.errors import StoreWriteError
 from grid_store.modes import Modes, refuse_symlink
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 _log = logging.getLogger("grid_rbd.store")
 _NOTICE_AFTER = 5.0
@@ -48,6 +50,8 @@ def build_lock(path: Path, modes: Modes, on_wait: OnWait | None = None) -> Itera
     StoreWriteError
         The lock file cannot be made.
     """
+    from filelock import FileLock  # a process that only reads never pays for it
+
     with contextlib.suppress(FileNotFoundError):
         refuse_symlink(path)
     lock = FileLock(path, mode=modes.file)
@@ -65,6 +69,8 @@ def build_lock(path: Path, modes: Modes, on_wait: OnWait | None = None) -> Itera
 
 
 def _acquire(lock: BaseFileLock, path: Path, on_wait: OnWait) -> None:
+    from filelock import Timeout
+
     try:
         lock.acquire(timeout=_NOTICE_AFTER, poll_interval=_POLL)
     except Timeout:

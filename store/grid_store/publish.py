@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -74,7 +73,7 @@ def _load(directory: Path, key: str) -> Entry:
 
 def quarantine(layout: Layout, key: str) -> Path | None:
     """Move the entry of ``key`` out of reach of readers; return where it is now, ``None`` if there was none."""
-    aside = layout.area("quarantine") / f"{key}.{secrets.token_hex(4)}"
+    aside = layout.area("quarantine") / f"{key}.{os.urandom(4).hex()}"
     try:
         layout.object(key).rename(aside)
     except FileNotFoundError:

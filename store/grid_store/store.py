@@ -15,11 +15,13 @@ from grid_store import actions, names
 from grid_store.actions import ActionRecord
 from grid_store.entry import Entry, find_entry
 from grid_store.errors import CorruptEntryError, EntryMissingError, StoreError, StoreUnavailableError, StoreWriteError
+from grid_store.gc import collect, preview
 from grid_store.key import Key
 from grid_store.layout import RECORD, Layout, default_root
 from grid_store.lease import Lease, take_lease
 from grid_store.locks import OnWait, build_lock
 from grid_store.modes import Modes, ensure_directory
+from grid_store.policy import Limits
 from grid_store.publish import publish, seal
 from grid_store.staging import staging, sweep
 from grid_store.temporary import existing_substitute, substitute
@@ -156,6 +158,40 @@ class Store:
             lease.release()
             raise EntryMissingError(f"entry {key[:12]} is not in the store {layout.root}: obtain it again")
         return lease
+
+    def gc(
+        self, *, execute: bool = False, objects_days: float | None = None, max_bytes: int | None = None
+    ) -> dict[str, Any]:
+        """Find, and with ``execute`` remove, what no name, consumer, lease or recent use keeps.
+
+        Parameters
+        ----------
+        execute : bool
+            Remove; otherwise only report.
+        objects_days : float, optional
+            Entries with the metadata ``"kind": "object"`` go after this many days without use; default: they stay.
+        max_bytes : int, optional
+            Keep unused entries while the store fits into this size; the least recently used go first. By default every
+            unused entry goes.
+
+        Returns
+        -------
+        dict
+            ``cache_dir, executed, entries_kept, entries_removed`` (keys)``, entries_bytes, pointers_removed,
+            staging_removed, objects_removed, objects_bytes, reasons`` (by key); sizes are bytes.
+
+        Raises
+        ------
+        StoreUnavailableError
+            The root cannot be read or, with ``execute``, not be written.
+        CorruptEntryError
+            The record of a name or consumer cannot be understood, so nothing was removed.
+        """
+        limits = Limits(objects_days, max_bytes)
+        if execute:
+            return collect(self._layout, limits, prepare(self._layout))
+        check_root(self._layout)
+        return preview(self._layout, limits)
 
     def _readable(self) -> Iterator[Layout]:
         try:

@@ -1,0 +1,142 @@
+"""Garbage collection: survey the store, let the policy decide, and remove without breaking anyone who reads."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grid_store.actions import read_action
+from grid_store.layout import RECORD, Layout
+from grid_store.lease import is_leased, unleased
+from grid_store.locks import build_lock
+from grid_store.modes import Modes
+from grid_store.policy import MINIMUM_AGE, Candidate, Limits, condemned
+from grid_store.roots import root_keys
+from grid_store.staging import set_aside, sweep
+
+_QUARANTINE_AGE = 7 * 86400.0
+
+
+@dataclass
+class Report:
+    """What went, or would go. Sizes are bytes; ``reasons`` has a line for every removed entry and object, by key."""
+
+    cache_dir: str
+    executed: bool
+    entries_kept: int = 0
+    entries_removed: list[str] = field(default_factory=list)
+    entries_bytes: int = 0
+    pointers_removed: int = 0
+    staging_removed: int = 0
+    objects_removed: int = 0
+    objects_bytes: int = 0
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def add(self, candidate: Candidate, reason: str) -> None:
+        """Count a removed entry or object."""
+        self.reasons[candidate.key] = reason
+        if candidate.is_object:
+            self.objects_removed += 1
+            self.objects_bytes += candidate.size
+        else:
+            self.entries_removed.append(candidate.key)
+            self.entries_bytes += candidate.size
+
+
+def preview(layout: Layout, limits: Limits) -> dict[str, Any]:
+    """Return the report of a collection without removing anything."""
+    return asdict(_collect(layout, limits, None))
+
+
+def collect(layout: Layout, limits: Limits, modes: Modes) -> dict[str, Any]:
+    """Remove garbage and return the report; one collection runs at a time.
+
+    Raises
+    ------
+    CorruptEntryError
+        The record of a root cannot be understood, so nothing was removed.
+    """
+    with build_lock(layout.area("locks") / "gc.lock", modes):
+        return asdict(_collect(layout, limits, modes))
+
+
+def _collect(layout: Layout, limits: Limits, modes: Modes | None) -> Report:
+    report = Report(str(layout.root), executed=modes is not None)
+    candidates = _survey(layout)
+    for candidate, reason in condemned(candidates, root_keys(layout), lambda key: is_leased(layout, key), limits):
+        if modes is None or _remove(layout, candidate.key, modes):
+            report.add(candidate, reason)
+    report.entries_kept = sum(not candidate.is_object for candidate in candidates) - len(report.entries_removed)
+    report.pointers_removed = _drop_pointers(layout, report)
+    report.staging_removed = _drop_leftovers(layout, report)
+    return report
+
+
+def _survey(layout: Layout) -> list[Candidate]:
+    found = (_candidate(directory) for directory in layout.area("objects").glob("??/*"))
+    return [candidate for candidate in found if candidate]
+
+
+def _candidate(directory: Path) -> Candidate | None:
+    with contextlib.suppress(FileNotFoundError):
+        size = sum(path.lstat().st_size for path in directory.rglob("*") if not path.is_dir())
+        return Candidate(directory.name, size, _age(directory), _is_object(directory / RECORD))
+    return None
+
+
+def _age(directory: Path) -> float:
+    """Return the seconds since the last use; 0 for a time in the future, which a clock that was set back leaves."""
+    record = directory / RECORD
+    return max(0.0, time.time() - (record if record.exists() else directory).stat().st_mtime)
+
+
+def _is_object(record: Path) -> bool:
+    try:
+        return bool(json.loads(record.read_bytes())["meta"].get("kind") == "object")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def _remove(layout: Layout, key: str, modes: Modes) -> bool:
+    """Remove an entry unless somebody began to use it since the survey; return whether it is gone."""
+    with unleased(layout, key, modes) as alone:
+        if not alone or _age(layout.object(key)) < MINIMUM_AGE:
+            return False
+        trash = set_aside(layout, layout.object(key))
+        layout.lease(key).unlink()
+    shutil.rmtree(trash, ignore_errors=True)
+    return True
+
+
+def _drop_pointers(layout: Layout, report: Report) -> int:
+    dropped = [path for path in layout.area("actions").glob("??/*.json") if _is_dangling(layout, path, report)]
+    for path in dropped if report.executed else ():
+        path.unlink(missing_ok=True)
+    return len(dropped)
+
+
+def _is_dangling(layout: Layout, path: Path, report: Report) -> bool:
+    action = read_action(path)
+    return action is None or action.content in report.reasons or not layout.object(action.content).exists()
+
+
+def _drop_leftovers(layout: Layout, report: Report) -> int:
+    """Drop what dead builds left, files that never reached their place, and what has long been in quarantine."""
+    files = [path for path in layout.area("tmp").glob("file.*") if _is_older(path, MINIMUM_AGE)]
+    for path in files if report.executed else ():
+        path.unlink(missing_ok=True)
+    judged = [path for path in layout.area("quarantine").glob("*") if _is_older(path, _QUARANTINE_AGE)]
+    for path in judged if report.executed else ():
+        shutil.rmtree(path, ignore_errors=True)
+    return len(files) + len(judged) + sweep(layout, "", execute=report.executed)
+
+
+def _is_older(path: Path, age: float) -> bool:
+    with contextlib.suppress(FileNotFoundError):
+        return time.time() - path.lstat().st_ctime > age
+    return False
