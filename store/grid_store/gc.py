@@ -104,10 +104,11 @@ def _is_object(record: Path) -> bool:
 
 def _remove(layout: Layout, key: str, modes: Modes) -> bool:
     """Remove an entry unless somebody began to use it since the survey; return whether it is gone."""
+    entry = layout.object(key)
     with unleased(layout, key, modes) as alone:
-        if not alone or _age(layout.object(key)) < MINIMUM_AGE:
+        if not alone or not entry.exists() or _age(entry) < MINIMUM_AGE:
             return False
-        trash = set_aside(layout, layout.object(key))
+        trash = set_aside(layout, entry)
         layout.lease(key).unlink()
     shutil.rmtree(trash, ignore_errors=True)
     return True

@@ -33,8 +33,21 @@ _LONGEST_NAME = 240
 
 
 def default_root() -> Path:
-    """Return the root of a store that was given none: ``GRID_RBD_CACHE_DIR``, else the user's cache directory."""
-    return Path(os.environ.get(ENVIRONMENT) or platformdirs.user_cache_dir("grid-rbd", appauthor=False))
+    """Return the root of a store that was given none: ``GRID_RBD_CACHE_DIR``, else the user's cache directory.
+
+    For a user without a home directory that is a relative path, which :func:`~grid_store.usable.prepare` rejects.
+    """
+    if chosen := os.environ.get(ENVIRONMENT):
+        return absolute(chosen)
+    try:
+        return Path(platformdirs.user_cache_dir("grid-rbd", appauthor=False))
+    except RuntimeError:
+        return Path("~/.cache/grid-rbd")
+
+
+def absolute(root: str | Path) -> Path:
+    """Return ``root`` as an absolute path with ``~`` expanded; symbolic links stay."""
+    return Path(os.path.expanduser(root)).absolute()  # noqa: PTH111 - without a home, Path.expanduser raises
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Roots of the garbage collection: the digests that the records of names and the manifests of consumers mention.
 
-A record may hold digests of content keys or of input keys, at any depth; whatever looks like one counts. Keeping an entry
-too long costs a rebuild of nothing, so when a record cannot be read, nothing is collected at all.
+A record may hold digests of content keys or of input keys, at any depth; whatever looks like one counts. An entry kept
+too long costs only space, so when a record cannot be read, nothing is collected at all.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _load(path: Path) -> Any:
         return None
     except ValueError as error:
         raise CorruptEntryError(
-            f"{path} is broken ({error}), so what it keeps is unknown and nothing is collected: bind it again or remove it"
+            f"{path} is broken ({error}), so nothing is collected: what it keeps is unknown; bind it again or remove it"
         ) from error
 
 

@@ -79,11 +79,7 @@ def is_abandoned(directory: Path) -> bool:
 
 def sweep(layout: Layout, prefix: str, *, execute: bool = True) -> int:
     """Remove the staging directories whose name starts with ``prefix`` and whose builder is dead; return how many."""
-    abandoned = [
-        path
-        for path in layout.area("tmp").glob(f"{prefix}*.*")
-        if not path.name.startswith("file.") and is_abandoned(path)
-    ]
+    abandoned = [path for path in layout.area("tmp").glob(f"{prefix}*") if is_abandoned(path)]
     for directory in abandoned if execute else ():
         shutil.rmtree(directory, ignore_errors=True)
     return len(abandoned)

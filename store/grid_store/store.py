@@ -17,7 +17,7 @@ from grid_store.entry import Entry, find_entry
 from grid_store.errors import CorruptEntryError, EntryMissingError, StoreError, StoreUnavailableError, StoreWriteError
 from grid_store.gc import collect, preview
 from grid_store.key import Key
-from grid_store.layout import RECORD, Layout, default_root
+from grid_store.layout import RECORD, Layout, absolute, default_root
 from grid_store.lease import Lease, take_lease
 from grid_store.locks import OnWait, build_lock
 from grid_store.modes import Modes, ensure_directory
@@ -46,7 +46,7 @@ class Store:
     """
 
     def __init__(self, root: str | Path | None = None, *, strict: bool = False) -> None:
-        self._layout = Layout(Path(root).expanduser().absolute() if root is not None else default_root())
+        self._layout = Layout(default_root() if root is None else absolute(root))
         self._strict = strict
 
     @property

@@ -55,6 +55,8 @@ def prepare(layout: Layout) -> Modes:
         The disk is full.
     """
     check_root(layout)
+    if not layout.root.is_absolute():
+        raise _unavailable(layout, "this user has no home directory")
     try:
         modes = _make(layout)
     except OSError as error:
