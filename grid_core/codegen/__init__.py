@@ -1,0 +1,1 @@
+"""From kernels to C++: scheduling, expressions, and Jinja2 templates."""

@@ -1,0 +1,70 @@
+"""Writes traced scalars as C++ expressions over a value type ``V`` with scalar type ``T``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from grid_core.trace.scalar import Real, Scalar
+
+SUM, PRODUCT, UNARY, ATOM = 1, 2, 3, 4
+INFIX = {"add": ("+", SUM), "sub": ("-", SUM), "mul": ("*", PRODUCT), "div": ("/", PRODUCT)}
+COMPARISON = {"lt": "<", "le": "<=", "eq": "=="}
+CALL = {"sqrt", "sin", "cos", "exp", "log", "tanh", "atan2", "abs", "min", "max"}
+
+Name = Callable[[Scalar], str]
+
+
+class Writer:
+    """Writes expressions; ``inlined`` nodes are written in place, all others by name."""
+
+    def __init__(self, inlined: frozenset[int], arrays: Mapping[str, int]) -> None:
+        self.inlined = inlined
+        self.arrays = arrays
+
+    def name(self, node: Scalar) -> str:
+        if node.op == "input":
+            return f"{node.data[0]}[{node.data[1]}]"
+        return f"x{node.id}"
+
+    def value(self, x: Real) -> str:
+        """Return an expression of type ``V``."""
+        if not isinstance(x, Scalar):
+            return "V{}" if x == 0.0 else f"gm::broadcast<V>({constant(x)})"
+        return self._term(x, 0)
+
+    def definition(self, node: Scalar) -> str:
+        """Return the expression that computes a node, whether or not it is inlined elsewhere."""
+        return self._write(node)[0]
+
+    def _term(self, x: Real, level: int) -> str:
+        """Return ``x`` as an operand of an operator of the given level."""
+        if not isinstance(x, Scalar):
+            return constant(x) if x >= 0.0 else f"({constant(x)})" if level > SUM else constant(x)
+        if x.op == "input" or x.id not in self.inlined:
+            return self.name(x)
+        text, own = self._write(x)
+        return text if own >= level else f"({text})"
+
+    def _write(self, node: Scalar) -> tuple[str, int]:
+        op, args = node.op, node.args
+        if op in INFIX:
+            sign, level = INFIX[op]
+            right = level + 1 if op in ("sub", "div") else level
+            return f"{self._term(args[0], level)} {sign} {self._term(args[1], right)}", level
+        if op == "neg":
+            return f"-{self._term(args[0], UNARY)}", UNARY
+        if op in COMPARISON:
+            return f"({self.value(args[0])} {COMPARISON[op]} {self.value(args[1])})", ATOM
+        if op in CALL or op == "select":
+            return f"gm::{op}({', '.join(self.value(a) for a in args)})", ATOM
+        if op == "slot":
+            return f"ws[{self.arrays[node.data[0]] + node.data[1]}]", ATOM
+        if op == "load":
+            array, column, offset = node.data
+            return f"ws[{self.arrays[array] + offset} + at[{column}]]", ATOM
+        raise AssertionError(op)
+
+
+def constant(x: float) -> str:
+    """Return a literal of type ``T`` that reads back as the same number."""
+    return f"T({float(x)!r})"

@@ -1,0 +1,95 @@
+"""Renders units and headers from traced kernels with Jinja2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grid_core.codegen.schedule import schedule
+from grid_core.codegen.statements import Function, write_constants, write_functions
+from grid_core.kernel.builder import trace_algorithm, variants
+from grid_core.kernel.kernel import Argument, Kernel
+from grid_core.kernel.settings import TraceSettings
+from grid_core.plugins.algorithm import Algorithm
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from grid_core.model import Model
+
+RUNTIME = Path(__file__).parent / "runtime"
+"""The headers that generated code includes."""
+
+TEMPLATES = Path(__file__).parent / "templates"
+SCALARS = {"float32": "float", "float64": "double"}
+STACK_BYTES = 256 * 1024
+"""Kernels that need more memory per pack take it from the heap."""
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A kernel as a template sees it."""
+
+    name: str
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    functions: tuple[Function, ...]
+    constants: tuple[str, ...]
+    slots: int
+    operations: int
+    large: bool
+
+
+def render_kernel(kernel: Kernel) -> Rendered:
+    """Schedule a kernel and write its functions."""
+    plan = schedule(kernel)
+    scalars = plan.slots + sum(a.size for a in (*kernel.inputs, *kernel.outputs))
+    return Rendered(
+        kernel.name,
+        kernel.inputs,
+        kernel.outputs,
+        write_functions(plan),
+        write_constants(plan),
+        plan.slots,
+        sum(kernel.operations().values()),
+        scalars * 64 > STACK_BYTES,
+    )
+
+
+def render_unit(
+    algorithm: Algorithm,
+    model: Model,
+    algorithms: Mapping[str, Algorithm],
+    settings: TraceSettings,
+    dtype: str,
+    template_folders: Sequence[str] = (),
+) -> str:
+    """Return the C++ source of one algorithm for one robot on the CPU target, all variants included."""
+    kernels = [trace_algorithm(algorithm, model, algorithms, settings, absent) for absent in variants(algorithm)]
+    return _render(
+        algorithm.template,
+        template_folders,
+        algorithm=algorithm,
+        model=model,
+        scalar=SCALARS[dtype],
+        kernels=[render_kernel(kernel) for kernel in kernels],
+    )
+
+
+def _render(template: str, folders: Sequence[str], **values: Any) -> str:
+    return environment(folders).get_template(template).render(**values)
+
+
+def environment(folders: Sequence[str] = ()) -> Environment:
+    """Return the Jinja2 environment: plugin folders first, then the core's templates."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader([*folders, str(TEMPLATES)]),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+    )

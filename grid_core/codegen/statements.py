@@ -1,0 +1,122 @@
+"""Writes the body of each piece of a schedule as C++ statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grid_core.codegen.expression import Writer
+from grid_core.codegen.schedule import COMPARISONS, Piece, Schedule, inputs_of, label_of, leaves_of
+from grid_core.kernel.kernel import Loop, Place, Store
+from grid_core.trace.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class Function:
+    """A straight-line C++ function: its name and the lines of its body."""
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    workspace: bool
+    lines: tuple[str, ...]
+    operations: int
+
+
+def write_functions(schedule: Schedule) -> tuple[Function, ...]:
+    """Return one function per piece, named after the kernel and numbered."""
+    return tuple(
+        _function(schedule, f"{schedule.kernel.name}_{number}", piece) for number, piece in enumerate(schedule.pieces)
+    )
+
+
+def write_constants(schedule: Schedule) -> tuple[str, ...]:
+    """Return the statements that set the outputs known at generation time."""
+    writer = Writer(schedule.inlined, schedule.arrays)
+    return tuple(f"{store.target}[{store.index}] = {writer.value(store.value)};" for store in schedule.constants)
+
+
+def _function(schedule: Schedule, name: str, piece: Piece) -> Function:
+    outputs = {output.name for output in schedule.kernel.outputs}
+    written = {e.target for e in piece.events if isinstance(e, Store)} & outputs
+    read = {x.data[0] for e in piece.events for x in inputs_of(e, schedule.inlined)}
+    lines = tuple(_lines(schedule, piece))
+    return Function(
+        name,
+        tuple(i.name for i in schedule.kernel.inputs if i.name in read),
+        tuple(o.name for o in schedule.kernel.outputs if o.name in written),
+        any("ws[" in line for line in lines),
+        lines,
+        piece.operations,
+    )
+
+
+def _lines(schedule: Schedule, piece: Piece) -> Iterator[str]:
+    writer = Writer(schedule.inlined, schedule.arrays)
+    ready: set[int] = set()
+    place: Place | None = None
+    for event in piece.events:
+        if event.place != place and (label := label_of(schedule.kernel, event.place)):
+            yield f"// {label}"
+        place = event.place
+        for x in leaves_of(event, schedule.inlined):
+            if x.id in piece.loads and x.id not in ready:
+                ready.add(x.id)
+                yield f"const V {writer.name(x)} = ws[{piece.loads[x.id]}];"
+        if isinstance(event, Scalar):
+            yield from _define(schedule, piece, writer, event, ready)
+        elif isinstance(event, Store):
+            base = schedule.arrays.get(event.target)
+            target = f"{event.target}[{event.index}]" if base is None else f"ws[{base + event.index}]"
+            yield f"{target} = {writer.value(event.value)};"
+        else:
+            yield from _loop(schedule, writer, event)
+
+
+def _define(schedule: Schedule, piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iterator[str]:
+    if node.op in ("sin", "cos"):
+        yield from _sincos(schedule, piece, writer, node, ready)
+    else:
+        yield f"const V {writer.name(node)} = {writer.definition(node)};"
+    if node.id in piece.saves:
+        yield f"ws[{piece.saves[node.id]}] = {writer.name(node)};"
+
+
+def _sincos(schedule: Schedule, piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iterator[str]:
+    """Evaluate sine and cosine of one angle together when both are wanted in this piece."""
+    if node.id in ready:
+        return
+    twin = _twin(piece, node)
+    if twin is None:
+        yield f"const V {writer.name(node)} = {writer.definition(node)};"
+        return
+    ready.add(twin.id)
+    sine, cosine = (node, twin) if node.op == "sin" else (twin, node)
+    yield f"V {writer.name(sine)}, {writer.name(cosine)};"
+    yield f"gm::sincos({writer.value(node.args[0])}, {writer.name(sine)}, {writer.name(cosine)});"
+
+
+def _twin(piece: Piece, node: Scalar) -> Scalar | None:
+    other = "cos" if node.op == "sin" else "sin"
+    for event in piece.events:
+        if isinstance(event, Scalar) and event.op == other and event.args[0] is node.args[0]:
+            return event
+    return None
+
+
+def _loop(schedule: Schedule, writer: Writer, loop: Loop) -> Iterator[str]:
+    body = loop.body()
+    inner = Writer(frozenset(n.id for n in body if n.op in COMPARISONS), schedule.arrays)
+    rows = ", ".join("{" + ", ".join(map(str, row)) + "}" for row in loop.table)
+    yield "{"
+    yield f"    constexpr int table[{len(loop.table)}][{len(loop.table[0])}] = {{{rows}}};"
+    yield "    for (const auto& at : table) {"
+    for node in body:
+        if node.op not in COMPARISONS:
+            yield f"        const V {inner.name(node)} = {inner.definition(node)};"
+    for store in loop.stores:
+        target = f"ws[{schedule.arrays[store.target] + store.offset} + at[{store.column}]]"
+        sign = "+=" if store.accumulate else "="
+        yield f"        {target} {sign} {inner.value(store.value)};"
+    yield "    }"
+    yield "}"

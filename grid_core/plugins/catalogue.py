@@ -1,0 +1,135 @@
+"""All declared algorithms: look-up by name, profiles, and the closure over dependency edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from grid_core.errors import OptionError, PluginError, nearest
+from grid_core.plugins.algorithm import Algorithm
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A loaded plugin: where it comes from and the digest of its sources."""
+
+    name: str
+    version: str
+    origin: str
+    digest: str
+    template_folders: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version} ({self.origin})"
+
+
+@dataclass(frozen=True)
+class BrokenPlugin:
+    """A plugin that could not be loaded, and why."""
+
+    name: str
+    origin: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What the plugins of this process declare.
+
+    Attributes
+    ----------
+    algorithms : mapping of str to Algorithm
+    providers : mapping of str to Plugin
+        The plugin behind each algorithm.
+    plugins, broken : tuple
+    """
+
+    algorithms: Mapping[str, Algorithm]
+    providers: Mapping[str, Plugin]
+    plugins: tuple[Plugin, ...]
+    broken: tuple[BrokenPlugin, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.algorithms:
+            self._visit(name, [])
+
+    @cached_property
+    def profiles(self) -> dict[str, tuple[str, ...]]:
+        """Named sets of algorithms; ``"all"`` holds every one."""
+        found: dict[str, list[str]] = {"all": list(self.algorithms)}
+        for algorithm in self.algorithms.values():
+            for profile in algorithm.profiles:
+                found.setdefault(profile, []).append(algorithm.name)
+        return {name: tuple(members) for name, members in sorted(found.items())}
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Algorithm names and aliases, each with the name it stands for."""
+        aliases = {alias: a.name for a in self.algorithms.values() for alias in a.aliases}
+        return aliases | {name: name for name in self.algorithms}
+
+    def select(self, request: str | Sequence[str] | None) -> tuple[str, ...]:
+        """Return the algorithms that a request names, in declaration order.
+
+        A request lists algorithms, aliases and profiles, also as one string with commas or semicolons. Case, dashes and
+        underscores do not matter; an exact profile spelling wins, then algorithms, then profiles. ``None`` means all.
+        """
+        if request is None:
+            return tuple(self.algorithms)
+        words = request.replace(";", ",").split(",") if isinstance(request, str) else list(request)
+        words = [word.strip() for word in words if word.strip()]
+        if not words:
+            raise OptionError("algorithm_list is empty; name at least one algorithm or profile, or leave it out for all")
+        chosen = {name for word in words for name in self._meaning(word)}
+        return tuple(name for name in self.algorithms if name in chosen)
+
+    def _meaning(self, word: str) -> tuple[str, ...]:
+        if word in self.profiles:
+            return self.profiles[word]
+        plain = _plain(word)
+        for name, target in self.names.items():
+            if _plain(name) == plain:
+                return (target,)
+        for name, members in self.profiles.items():
+            if _plain(name) == plain:
+                return members
+        known = [*self.names, *self.profiles]
+        raise OptionError(
+            f"unknown algorithm or profile {word!r}{nearest(plain, known)}; algorithms: {', '.join(self.algorithms)}; "
+            f"profiles: {', '.join(self.profiles)}"
+        )
+
+    def closure(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the names with everything that they require, in declaration order."""
+        reached: set[str] = set()
+        pending = list(names)
+        while pending:
+            name = pending.pop()
+            if name not in reached:
+                reached.add(name)
+                pending.extend(self.algorithms[name].requires)
+        return tuple(name for name in self.algorithms if name in reached)
+
+    def digests(self, name: str) -> dict[str, str]:
+        """Return the source digests of the plugins that contribute to an algorithm, by plugin name."""
+        return {self.providers[n].name: self.providers[n].digest for n in sorted(self.closure([name]))}
+
+    def template_folders(self) -> tuple[str, ...]:
+        return tuple(folder for plugin in self.plugins for folder in plugin.template_folders)
+
+    def _visit(self, name: str, path: list[str]) -> None:
+        if name in path:
+            cycle = [*path[path.index(name) :], name]
+            raise PluginError(f"algorithms require each other in a circle: {' -> '.join(cycle)}; remove one of the edges")
+        for required in self.algorithms[name].requires:
+            if required not in self.algorithms:
+                raise PluginError(
+                    f"{name!r} of {self.providers[name]} requires {required!r}, which no plugin provides"
+                    f"{nearest(required, self.algorithms)}; install the plugin that provides it"
+                )
+            self._visit(required, [*path, name])
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "_")

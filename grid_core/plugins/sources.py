@@ -1,0 +1,34 @@
+"""Digests of the source files behind a plugin, so that an edit changes the keys of all that it contributed to."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+
+SUFFIXES = frozenset({".py", ".j2", ".hpp", ".h", ".cuh"})
+"""Files that can change generated code."""
+
+
+@lru_cache(maxsize=None)
+def folder_digest(folder: Path) -> str:
+    """Return the digest of the source files below a folder, by relative path and content."""
+    total = hashlib.sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.suffix in SUFFIXES):
+        total.update(f"{path.relative_to(folder).as_posix()}\0".encode())
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def module_digest(module: ModuleType) -> str:
+    """Return the digest of a plugin: its whole package, or its one file."""
+    path = Path(module.__file__ or "")
+    if path.name == "__init__.py":
+        return folder_digest(path.parent)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def core_digest() -> str:
+    """Return the digest of the core: tracer, kernels, code generation and run-time headers."""
+    return folder_digest(Path(__file__).resolve().parents[1])
