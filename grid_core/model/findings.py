@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -59,6 +59,12 @@ class Finding:
         """``label:line: item: message``."""
         place = label if self.line is None else f"{label}:{self.line}"
         return f"{place}: {self.item}: {self.message}"
+
+
+def listed(items: Sequence[str], most: int = 8) -> str:
+    """The first items, comma separated, and how many more there are."""
+    rest = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + rest
 
 
 def report(findings: Iterable[Finding], label: str) -> None:

@@ -47,7 +47,7 @@ def load_model(
     URDFWarning
         What is unusual, assumed or ignored. ``warnings.simplefilter("error", URDFWarning)`` makes that an error.
     """
-    from grid_core.model import findings, mimic, motion, tree, urdf, validate, xml_source
+    from grid_core.model import findings, mimic, motion, topology, tree, urdf, validate, xml_source
 
     text = xml_source.read_source(source)
     description = urdf.read_description(text)
@@ -60,6 +60,8 @@ def load_model(
     followers, mimic_found = mimic.resolve(description)
     found += mimic_found
     findings.report(found, text.label)
+    if floating_base:
+        findings.report(topology.check_free_base(description), text.label)
     model = tree.assemble(description, followers, floating_base=floating_base)
     findings.report(motion.check(model, description), text.label)
     return model

@@ -31,7 +31,7 @@ def parts(joint: JointElement) -> tuple[Part, ...]:
     """Joints of the model that stand for one movable joint element, from parent to child.
 
     A planar joint slides along the two in-plane axes and then turns about its normal; a translation joint slides along
-    x, y and z. Bodies between the parts have no mass.
+    x, y and z. Bodies between the parts have no mass; damping and friction of the element hold for every part.
     """
     kind = KINDS.get(joint.type, joint.type)
     if kind == "planar":

@@ -14,7 +14,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from grid_core.errors import URDFParseError
-from grid_core.model.findings import Finding, Level
+from grid_core.model.findings import Finding, Level, listed
 from grid_core.model.xml_source import Document
 
 XACRO_NAMESPACES = ("http://www.ros.org/wiki/xacro", "http://wiki.ros.org/xacro", "http://ros.org/wiki/xacro")
@@ -153,7 +153,7 @@ class _Copier:
     def run(self) -> Clean:
         root = self.copy(self.document.root, ROBOT, "robot")
         for what, lines in self.unknown.items():
-            places = ", ".join(map(str, lines[:8])) + (f" and {len(lines) - 8} more" if len(lines) > 8 else "")
+            places = listed([str(line) for line in lines])
             message = f"is not part of the format and ignored (line {places}); remove it or check its spelling"
             self.findings.append(Finding(Level.WARNING, what, message, lines[0]))
         return Clean(root, self.lines, self.findings)

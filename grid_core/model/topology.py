@@ -7,7 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from grid_core.errors import nearest
 from grid_core.model.description import Description, JointElement, LinkElement
-from grid_core.model.findings import Finding, Level
+from grid_core.model.findings import Finding, Level, listed
+
+WORLD = "world"
+"""A root link of this name without inertia stands for the world, not for a part of the robot."""
 
 
 def check_names(description: Description) -> Iterator[Finding]:
@@ -54,7 +57,7 @@ def check_tree(description: Description) -> Iterator[Finding]:
         yield Finding(Level.ERROR, incoming[cycle[0]][0].item, message, incoming[cycle[0]][0].line)
     roots = [link.name for link in description.links if not incoming[link.name]]
     if len(roots) > 1:
-        names = ", ".join(map(repr, roots))
+        names = listed([repr(root) for root in roots])
         message = (
             f"has {len(roots)} root links: {names}; a robot is one tree, connect them with joints (type fixed if rigid)"
         )
@@ -62,9 +65,9 @@ def check_tree(description: Description) -> Iterator[Finding]:
 
 
 def _two_parents(link: str, joints: Sequence[JointElement], incoming: dict[str, list[JointElement]]) -> Finding:
-    listed = " and ".join(f"joint {joint.name!r} (line {joint.line})" for joint in joints)
+    parents = " and ".join(f"joint {joint.name!r} (line {joint.line})" for joint in joints)
     loop = _loop([_way_up(joint.parent, incoming) for joint in joints[:2]], link)
-    message = f"is the child of {listed}{loop}; a robot is a tree, remove a joint or end the loop in a link of its own"
+    message = f"is the child of {parents}{loop}; a robot is a tree, remove a joint or end the loop in a link of its own"
     return Finding(Level.ERROR, f"link {link!r}", message, joints[-1].line)
 
 
@@ -111,6 +114,27 @@ def root_link(description: Description) -> str:
     """The link that is no joint's child, in a description that passed :func:`check_tree`."""
     children = Counter(joint.child for joint in description.joints)
     return next(link.name for link in description.links if link.name not in children)
+
+
+def joints_to_world(description: Description) -> list[JointElement] | None:
+    """The joints under an explicit world, a root link of that name without inertia; None without one."""
+    root = root_link(description)
+    if root != WORLD or any(link.inertial is not None for link in description.links if link.name == root):
+        return None
+    return [joint for joint in description.joints if joint.parent == root]
+
+
+def check_free_base(description: Description) -> Iterator[Finding]:
+    """A robot whose base is freed hangs on an explicit world by one joint that gives way."""
+    below = joints_to_world(description)
+    if below is None or (len(below) == 1 and below[0].type in ("fixed", "floating")):
+        return
+    found = listed([f"{joint.name!r} ({joint.type})" for joint in below]) or "none"
+    message = (
+        "floating_base=True frees the link under the root link 'world', which takes exactly one joint of type fixed or "
+        f"floating there, found {found}; load with floating_base=False or put a base link in between"
+    )
+    yield Finding(Level.ERROR, f"robot {description.name!r}", message)
 
 
 def sorted_children(joints: Iterable[JointElement]) -> dict[str, list[JointElement]]:

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from grid_core.model.description import Description, InertialElement, JointElement
-from grid_core.model.mimic import Follower
+from grid_core.model.mimic import SCALAR_TYPES, Follower
 from grid_core.model.model import Body, Frame, Joint, Model
-from grid_core.model.parts import WIDTHS, held_at, parts
+from grid_core.model.parts import NO_AXIS, WIDTHS, held_at, parts
 from grid_core.model.placement import Array, Placement, rotation_from_rpy
-from grid_core.model.topology import root_link, sorted_children
+from grid_core.model.topology import joints_to_world, root_link, sorted_children
 
 BASE_JOINT = "floating_base_joint"
-WORLD = "world"
 
 
 @dataclass
@@ -29,7 +28,7 @@ class _Lump:
     links: list[str] = field(default_factory=list)
 
     def add(self, inertial: InertialElement, placement: Placement) -> None:
-        """Weld a link's inertia on, its link frame placed in the body (parallel-axis theorem)."""
+        """Weld a link on whose frame is placed in the body (parallel-axis theorem)."""
         ixx, ixy, ixz, iyy, iyz, izz = inertial.inertia
         rotation = placement.rotation @ rotation_from_rpy(*inertial.rpy)
         about_com = rotation @ np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]) @ rotation.T
@@ -61,14 +60,6 @@ def assemble(description: Description, followers: Mapping[str, Follower], *, flo
     return _Assembly(description, followers, floating_base).run()
 
 
-def world_joint(description: Description) -> JointElement | None:
-    """The joint under an explicit world: a root link of that name without inertia and with one child."""
-    root = root_link(description)
-    below = [joint for joint in description.joints if joint.parent == root]
-    massless = all(link.inertial is None for link in description.links if link.name == root)
-    return below[0] if root == WORLD and massless and len(below) == 1 else None
-
-
 class _Assembly:
     def __init__(self, description: Description, followers: Mapping[str, Follower], floating_base: bool) -> None:
         self.description = description
@@ -82,17 +73,8 @@ class _Assembly:
         self.places: dict[str, tuple[int, Placement]] = {}
 
     def run(self) -> Model:
-        root = root_link(self.description)
-        replaced = world_joint(self.description) if self.floating_base else None
-        if replaced is not None:
-            self._place_link(root, -1, Placement.identity())
-        if self.floating_base:
-            self._place_base(root if replaced is None else replaced.child, replaced)
-        else:
-            self._place_link(root, -1, Placement.identity())
-        stack = list(reversed(self.children.get(root, ())))
-        if replaced is not None:
-            stack = list(reversed(self.children.get(replaced.child, ())))
+        start = self._place_root()
+        stack = list(reversed(self.children.get(start, ())))
         while stack:
             joint = stack.pop()
             self._place_joint(joint)
@@ -101,11 +83,20 @@ class _Assembly:
         bodies = tuple(lump.body() for lump in self.lumps)
         return Model(self.description.name, joints, bodies, tuple(self.frames), nq, nv, self.floating_base)
 
-    def _place_base(self, link: str, replaced: JointElement | None) -> None:
-        self._add_joint(Joint(BASE_JOINT, "floating", -1, Placement.identity(), (0.0, 0.0, 0.0), 0.0, 0, 7, 0, 6), link)
-        if replaced is not None and replaced.name != BASE_JOINT:
-            self.frames.append(Frame(replaced.name, "joint", 0, Placement.identity()))
-        self._place_link(link, 0, Placement.identity())
+    def _place_root(self) -> str:
+        """Fix or free the root, and return the link whose children come next."""
+        root = root_link(self.description)
+        to_world = joints_to_world(self.description) if self.floating_base else None
+        if not self.floating_base or to_world:
+            self._place_link(root, -1, Placement.identity())
+        if not self.floating_base:
+            return root
+        base = to_world[0].child if to_world else root
+        self._add_joint(Joint(BASE_JOINT, "floating", -1, Placement.identity(), NO_AXIS, 0.0, 0, 7, 0, 6), base)
+        if to_world and to_world[0].name != BASE_JOINT:
+            self.frames.append(Frame(to_world[0].name, "joint", 0, Placement.identity()))
+        self._place_link(base, 0, Placement.identity())
+        return base
 
     def _place_joint(self, joint: JointElement) -> None:
         body, parent = self.places[joint.parent]
@@ -130,7 +121,7 @@ class _Assembly:
             nq, nv = WIDTHS.get(part.kind, (1, 1))
             made = Joint(part.name, part.kind, body, placement, part.axis, 0.0, 0, nq, 0, nv)
             made = replace(made, damping=joint.damping, friction=joint.friction)
-            if len(chain) == 1:
+            if joint.type in SCALAR_TYPES:
                 made = _with_scalar_fields(made, joint, follower)
             body = self._add_joint(made, joint.child if part is chain[-1] else part.name)
             placement = Placement.identity()
@@ -153,13 +144,12 @@ class _Assembly:
 
 
 def _with_scalar_fields(made: Joint, joint: JointElement, follower: Follower | None) -> Joint:
-    """Limits, pitch and mimic relation: they belong to elements that are one joint of the model."""
-    scalar = made.nq == 1
+    """Limits, pitch and mimic relation, which only joints with one coordinate have."""
     made = replace(
         made,
         pitch=joint.pitch if made.kind == "helical" else 0.0,
-        lower=joint.lower if scalar else -np.inf,
-        upper=joint.upper if scalar else np.inf,
+        lower=joint.lower,
+        upper=joint.upper,
         velocity_limit=joint.velocity,
         effort_limit=joint.effort,
     )

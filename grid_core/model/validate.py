@@ -10,6 +10,7 @@ import numpy as np
 from grid_core.errors import UnsupportedJointTypeError, nearest
 from grid_core.model.description import Description, InertialElement, JointElement, LinkElement
 from grid_core.model.findings import Finding, Level
+from grid_core.model.mimic import SCALAR_TYPES
 from grid_core.model.topology import check_names, check_tree
 
 JOINT_TYPES = (
@@ -46,6 +47,8 @@ def _check_joint(joint: JointElement) -> Iterator[Finding]:
         yield Finding(Level.ERROR, joint.item, message, joint.line, UnsupportedJointTypeError)
     if joint.type in WITH_AXIS:
         yield from _check_axis(joint)
+    if joint.type not in (*SCALAR_TYPES, "fixed"):
+        yield from _check_no_limits(joint)
     if joint.lower > joint.upper:
         message = f"lower limit {joint.lower!r} is above upper limit {joint.upper!r}; exchange or correct them"
         yield Finding(Level.ERROR, joint.item, message, joint.line)
@@ -65,6 +68,13 @@ def _check_axis(joint: JointElement) -> Iterator[Finding]:
         yield Finding(Level.ERROR, joint.item, message, joint.line)
     elif abs(length - 1.0) > AXIS_TOLERANCE:
         message = f'axis "{shown}" has length {length:g} and is normalised; write a unit vector'
+        yield Finding(Level.WARNING, joint.item, message, joint.line)
+
+
+def _check_no_limits(joint: JointElement) -> Iterator[Finding]:
+    limits = (joint.lower, joint.upper, joint.velocity, joint.effort)
+    if not all(map(math.isinf, limits)):
+        message = f"<limit> has no meaning for type {joint.type!r} and is ignored; remove it"
         yield Finding(Level.WARNING, joint.item, message, joint.line)
 
 

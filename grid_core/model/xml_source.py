@@ -63,7 +63,7 @@ def read_source(source: str | Path | bytes) -> Source:
     if isinstance(source, bytes):
         return _trimmed(source, "<bytes>")
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        return _trimmed(source.lstrip("\ufeff").encode(), "<string>", "utf-8")
+        return _trimmed(source.lstrip("\ufeff").encode("utf-8", "surrogatepass"), "<string>", "utf-8")
     path = Path(source)
     _check_size(path.stat().st_size, str(path))
     return _trimmed(path.read_bytes(), str(path))
