@@ -50,7 +50,7 @@ def write_action(layout: Layout, key: Key, content: str, extra: Mapping[str, Any
     }
     path = layout.action(key.digest)
     ensure_directory(path.parent, modes)
-    replace_file(path, encode(record), layout.area("tmp"))
+    replace_file(path, encode(record, f"the record of {key!r}"), layout.area("tmp"))
 
 
 def read_action(path: Path) -> ActionRecord | None:

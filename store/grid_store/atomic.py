@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from grid_store.errors import PublishError
 from grid_store.modes import SEALED
 
 
@@ -42,12 +43,15 @@ def replace_file(path: Path, data: bytes, staging: Path) -> None:
     sync(path.parent)
 
 
-def encode(value: Any) -> bytes:
-    """Return ``value`` as the JSON text of a record.
+def encode(value: Any, what: str) -> bytes:
+    """Return ``value`` as the JSON text of a record; ``what`` names it in the error.
 
     Raises
     ------
-    TypeError, ValueError
+    PublishError
         ``value`` has something that JSON has not.
     """
-    return (json.dumps(value, indent=1, allow_nan=False) + "\n").encode("ascii")
+    try:
+        return (json.dumps(value, indent=1, allow_nan=False) + "\n").encode("ascii")
+    except (TypeError, ValueError) as error:
+        raise PublishError(f"{what} must consist of JSON values: {error}") from error

@@ -24,7 +24,7 @@ class StoreUnavailableError(StoreError):
 
 
 class PublishError(StoreError):
-    """What was produced must not become an entry: nothing, an empty file, a link, or made from inputs that changed."""
+    """What was produced must not be kept: nothing, an empty file, a link, no JSON, or made from inputs that changed."""
 
 
 class StoreWriteError(StoreError):

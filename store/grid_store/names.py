@@ -13,7 +13,7 @@ from grid_store.layout import Layout, name_of
 
 def bind(layout: Layout, name: str, record: Mapping[str, Any]) -> None:
     """Make ``name`` mean ``record`` (JSON values), in one step and in place of what it meant before."""
-    replace_file(layout.name(name), encode(dict(record)), layout.area("tmp"))
+    replace_file(layout.name(name), encode(dict(record), f"the record of name {name!r}"), layout.area("tmp"))
 
 
 def resolve(layout: Layout, name: str) -> dict[str, Any] | None:

@@ -32,15 +32,12 @@ def seal(staged: Path, key: Key, meta: Mapping[str, Any], modes: Modes) -> None:
         There is no file, an empty one, a link or another special file, metadata that JSON cannot hold, or an input file
         of the key that is no longer what was hashed.
     """
-    files = {path.relative_to(staged).as_posix(): _seal_file(path) for path in _walk(staged)}
+    files = {path.relative_to(staged).as_posix(): _seal_file(path) for path in sorted(_walk(staged))}
     if not files:
         raise PublishError(f"nothing was produced for {key!r}: write at least one file into the given directory")
     if changed := key.changed_files():
         raise PublishError(f"{', '.join(map(str, changed))} changed while {key!r} was built: build again")
-    try:
-        record = encode(encode_entry(key.digest, key.components, files, dict(meta)))
-    except (TypeError, ValueError) as error:
-        raise PublishError(f"metadata of {key!r} must be JSON values: {error}") from error
+    record = encode(encode_entry(key.digest, key.components, files, dict(meta)), f"metadata of {key!r}")
     for directory in (Path(top) for top, _, _ in os.walk(staged, topdown=False)):
         directory.chmod(modes.directory)
         sync(directory)
@@ -99,7 +96,6 @@ def _rename(staged: Path, target: Path) -> bool:
 
 def _walk(staged: Path) -> Iterator[Path]:
     for directory, subdirectories, names in os.walk(staged):
-        subdirectories.sort()
         for name in [*names, *(sub for sub in subdirectories if Path(directory, sub).is_symlink())]:
             yield Path(directory, name)
 

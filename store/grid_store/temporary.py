@@ -30,7 +30,7 @@ def substitute(layout: Layout, cause: StoreUnavailableError) -> Layout:
         if known is None:
             known = _substitutes[layout.root, os.getpid()] = Layout(_new_root(cause))
             warnings.warn(
-                f"{cause}; until this process ends, builds go to {known.root}", StoreDegradedWarning, stacklevel=4
+                f"{cause}; until this process ends, builds go to {known.root}", StoreDegradedWarning, stacklevel=5
             )
     return known
 

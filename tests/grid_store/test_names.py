@@ -1,0 +1,55 @@
+"""Names: bound, resolved, replaced in one step, forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grid_store import CorruptEntryError, PublishError, Store, StoreError
+from grid_store.layout import Layout
+
+
+def test_a_name_lives(store: Store) -> None:
+    assert store.resolve("panda") is None
+    store.bind("panda", {"content": "0" * 64, "options": {"dtype": "float32"}})
+    assert store.resolve("panda") == {"content": "0" * 64, "options": {"dtype": "float32"}}
+    store.bind("panda", {})
+    assert store.resolve("panda") == {}
+    store.unbind("panda")
+    store.unbind("panda")
+    assert store.resolve("panda") is None
+    assert store.names() == []
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", ".", "robot é \U0001f916", "50%", "a\0b", "-x", " "])
+def test_any_text_is_a_name(store: Store, name: str) -> None:
+    store.bind(name, {"n": 1})
+    assert store.names() == [name]
+    assert store.resolve(name) == {"n": 1}
+    assert [path.parent for path in store.root.rglob("*.json")] == [store.root / "v1" / "names"]
+
+
+@pytest.mark.parametrize("name", ["", "x" * 241, "é" * 50])
+def test_names_that_fit_no_file_are_refused(store: Store, name: str) -> None:
+    with pytest.raises(StoreError, match="1 to 240"):
+        store.bind(name, {})
+
+
+def test_a_broken_record_is_named(store: Store, layout: Layout) -> None:
+    store.bind("panda", {})
+    layout.name("panda").chmod(0o600)
+    layout.name("panda").write_text("")
+    with pytest.raises(CorruptEntryError, match=r"'panda' .* bind it again"):
+        store.resolve("panda")
+    store.bind("panda", {"whole": 1})
+    assert store.resolve("panda") == {"whole": 1}
+
+
+def test_a_record_that_json_cannot_hold_leaves_the_old_one(store: Store, leftovers: Callable[[], list[Path]]) -> None:
+    store.bind("panda", {"old": 1})
+    with pytest.raises(PublishError, match="'panda' must consist of JSON"):
+        store.bind("panda", {"new": object()})
+    assert store.resolve("panda") == {"old": 1}
+    assert leftovers() == []
