@@ -106,7 +106,8 @@ def _cycles(incoming: dict[str, list[JointElement]]) -> Iterator[list[str]]:
             way.append(link)
             link = incoming[link][0].parent if incoming[link] else None
         if link is not None and link in position:
-            yield way[position[link] :][::-1]
+            first, *above = way[position[link] :]
+            yield [first, *reversed(above)]
         done.update(way)
 
 

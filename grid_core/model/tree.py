@@ -11,7 +11,7 @@ from grid_core.model.description import Description, InertialElement, JointEleme
 from grid_core.model.mimic import SCALAR_TYPES, Follower
 from grid_core.model.model import Body, Frame, Joint, Model
 from grid_core.model.parts import NO_AXIS, WIDTHS, held_at, parts
-from grid_core.model.placement import Array, Placement, rotation_from_rpy
+from grid_core.model.placement import Array, Placement
 from grid_core.model.topology import joints_to_world, root_link, sorted_children
 
 BASE_JOINT = "floating_base_joint"
@@ -30,9 +30,9 @@ class _Lump:
     def add(self, inertial: InertialElement, placement: Placement) -> None:
         """Weld a link on whose frame is placed in the body (parallel-axis theorem)."""
         ixx, ixy, ixz, iyy, iyz, izz = inertial.inertia
-        rotation = placement.rotation @ rotation_from_rpy(*inertial.rpy)
-        about_com = rotation @ np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]) @ rotation.T
-        com = placement.rotation @ np.array(inertial.xyz) + placement.translation
+        axes = placement @ Placement.from_xyz_rpy(inertial.xyz, inertial.rpy)
+        about_com = axes.rotation @ np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]) @ axes.rotation.T
+        com = axes.translation
         self.mass += inertial.mass
         self.first_moment = self.first_moment + inertial.mass * com
         offset = inertial.mass * (com @ com * np.eye(3) - np.outer(com, com))

@@ -50,7 +50,7 @@ def _complete_inertial(link: Element, clean: Clean) -> None:
         missing.append("inertia")
         inertia = SubElement(inertial, "inertia")
     else:
-        missing += [key for key in MOMENTS if key not in inertia.attrib]
+        missing += [key for key in ("ixy", "ixz", "iyz") if key not in inertia.attrib]
     for key in MOMENTS:
         inertia.attrib.setdefault(key, "0")
     if missing:
@@ -88,8 +88,8 @@ def _complete_limit(joint: Element, clean: Clean, item: str) -> None:
     if "lower" not in limit.attrib and "upper" not in limit.attrib:
         missing = ["lower", "upper", *missing] if bounded else missing
         limit.attrib.update(lower="-inf", upper="inf")
-    for name in ("velocity", "effort"):
-        limit.attrib.setdefault(name, "inf")
+    for name, default in (("lower", "0"), ("upper", "0"), ("velocity", "inf"), ("effort", "inf")):
+        limit.attrib.setdefault(name, default)
     if missing and bounded:
         message = f"has no limit {', '.join(missing)}; infinity is used, write <limit .../> if there is a limit"
         clean.findings.append(Finding(Level.WARNING, item, message, clean.lines[limit]))
@@ -174,5 +174,5 @@ def _pose(origin: Any) -> tuple[Vector, Vector]:
 
 
 def _vector(values: Any) -> Vector:
-    x, y, z = values
+    x, y, z = map(float, values)
     return (x, y, z)

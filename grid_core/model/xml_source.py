@@ -5,6 +5,7 @@ No entity is expanded, no document type accepted, no network or file reached; si
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,23 +122,26 @@ def _document_type_message(source: Source, line: int | None) -> str:
     )
 
 
-class _PrologRead(Exception):
-    """The root element was reached."""
+class _PrologReadError(Exception):
+    """Stops the reader: what it was to find out is known."""
 
 
 def _refuse_document_type(source: Source) -> None:
     """Read the prolog only, so that no entity is ever declared, let alone expanded."""
     reader = expat.ParserCreate(source.encoding)
+    declared: list[int] = []
 
-    def refuse(*_: object) -> None:
-        raise URDFParseError(_document_type_message(source, reader.CurrentLineNumber))
+    def declare(*_: object) -> None:
+        declared.append(reader.CurrentLineNumber)
+        raise _PrologReadError
 
     def stop(*_: object) -> None:
-        raise _PrologRead
+        raise _PrologReadError
 
-    reader.StartDoctypeDeclHandler = refuse
+    reader.StartDoctypeDeclHandler = declare
     reader.StartElementHandler = stop
-    try:
+    # What is wrong with the text, if anything, is for the full parser to say.
+    with contextlib.suppress(_PrologReadError, expat.ExpatError, LookupError, ValueError):
         reader.Parse(source.data, True)
-    except (_PrologRead, expat.ExpatError, LookupError, ValueError):
-        return  # what is wrong with the text, if anything, is for the full parser to say
+    if declared:
+        raise URDFParseError(_document_type_message(source, declared[0]))
