@@ -1,0 +1,119 @@
+"""Running a compiler: its own process group, a log, and a way to stop what a job has started."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+T = TypeVar("T")
+
+SEARCH_PATHS = frozenset({"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_COMPARE_DEBUG", "DEPENDENCIES_OUTPUT"})
+"""Variables that change what a compiler reads or writes; units include nothing that they could supply."""
+
+
+class Children:
+    """The processes that a set of jobs has running, so that the first failure ends them all.
+
+    Attributes
+    ----------
+    failure : BaseException or None
+        The first failure of a job.
+    """
+
+    def __init__(self) -> None:
+        self.failure: BaseException | None = None
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+
+    def call(self, job: Callable[[], T]) -> T:
+        """Run ``job`` in this thread; processes that it starts through :func:`run_logged` belong to this set."""
+        if self.failure is not None:
+            raise CancelledError
+        token = _current.set(self)
+        try:
+            return job()
+        except BaseException as error:
+            self.stop(error)
+            raise
+        finally:
+            _current.reset(token)
+
+    @contextmanager
+    def holding(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
+        """Count ``process`` among the running ones until the block ends."""
+        with self._lock:
+            self._running.add(process)
+            if self.failure is not None:
+                kill(process)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(process)
+
+    def stop(self, failure: BaseException) -> None:
+        """Kill every running process; a job that has not started is cancelled, a process that starts late is killed."""
+        with self._lock:
+            self.failure = failure if self.failure is None else self.failure
+            for process in self._running:
+                kill(process)
+
+
+_current: ContextVar[Children | None] = ContextVar("children", default=None)
+
+
+def run_logged(command: Sequence[str], *, cwd: Path, log: Path) -> int:
+    """Run a command without input, its output going to ``log`` behind the command itself; return the exit status.
+
+    The process and its children (a compiler driver has several) form a group that dies with the call.
+    """
+    with log.open("wb") as sink:
+        sink.write(f"{shlex.join(command)}\n".encode())
+        sink.flush()
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=compiler_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    with (_current.get() or Children()).holding(process):
+        try:
+            return process.wait()
+        except BaseException:
+            kill(process)
+            process.wait()
+            raise
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and all that it has started."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def last_lines(log: Path, count: int = 15) -> str:
+    """Return the end of what a command printed into its log, indented."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[1:] if log.exists() else []
+    return "\n".join(f"    {line}" for line in lines[-count:]) or "    (it printed nothing)"
+
+
+def compiler_environment() -> dict[str, str]:
+    """Return the environment for a compiler: messages in English, no search paths from outside."""
+    kept = {name: value for name, value in os.environ.items() if name not in SEARCH_PATHS}
+    return {**kept, "LC_ALL": "C"}
