@@ -105,8 +105,8 @@ class Entry:
 _REBUILD = "build it again with force=True, which moves this entry to quarantine"
 
 
-def find_entry(layout: Layout, key: str) -> Entry | None:
-    """Return the entry of ``key``, or ``None``; takes no lock. Sizes are checked, and the time of last use is updated.
+def find_entry(layout: Layout, key: str, *, used: bool = True) -> Entry | None:
+    """Return the entry of ``key``, or ``None``; takes no lock. Sizes are checked; ``used`` notes the time of use.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def find_entry(layout: Layout, key: str) -> Entry | None:
     try:
         refuse_symlink(directory.parent)
         refuse_symlink(directory)
-        data = _read_record(directory / RECORD)
+        data = _read_record(directory / RECORD, used=used)
     except (FileNotFoundError, NotADirectoryError):
         return None
     entry = decode_entry(directory, key, data)
@@ -165,11 +165,12 @@ def _inside(name: str) -> str:
     return name
 
 
-def _read_record(path: Path) -> bytes:
+def _read_record(path: Path, *, used: bool) -> bytes:
     for _ in range(_ESTALE_ATTEMPTS):
         try:
             with open(_open_inside(path), "rb", buffering=0) as stream:
-                _touch(path, os.fstat(stream.fileno()).st_mtime)
+                if used:
+                    _touch(path, os.fstat(stream.fileno()).st_mtime)
                 return stream.read()
         except OSError as error:
             if error.errno != errno.ESTALE:

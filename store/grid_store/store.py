@@ -135,10 +135,10 @@ class Store:
         return sorted({name for layout in self._readable() for name in names.bound_names(layout)})
 
     def entries(self) -> Iterator[Entry]:
-        """Yield every readable entry; damaged ones are logged and left out, unfinished builds are never seen."""
+        """Yield every readable entry; the log names damaged ones, unfinished builds are never seen. This is no use."""
         for layout in self._readable():
             for directory in sorted(layout.area("objects").glob("??/*")):
-                if entry := _find(layout, directory.name):
+                if entry := _find(layout, directory.name, used=False):
                     yield entry
 
     def lease(self, key: str) -> Lease:
@@ -226,9 +226,9 @@ def _build(layout: Layout, key: Key, produce: Produce, modes: Modes, *, force: b
             return publish(layout, staged, key.digest, modes, replace=force)
 
 
-def _find(layout: Layout, key: str) -> Entry | None:
+def _find(layout: Layout, key: str, *, used: bool = True) -> Entry | None:
     try:
-        return find_entry(layout, key)
+        return find_entry(layout, key, used=used)
     except (CorruptEntryError, PermissionError) as error:
         _log.warning("entry %s counts as missing: %s", key[:12], error)
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +26,15 @@ import filelock, tempfile, atexit
 def produce(directory, content=b"content"):
     (directory / "robot.so").write_bytes(content)
     return {"pid": os.getpid()}
+
+def drop(uid, *groups):
+    \"\"\"Become another user, once every module is loaded that a build needs.\"\"\"
+    with tempfile.TemporaryDirectory() as directory:
+        Store(directory).obtain(Key({"a": 1}), produce)
+    if os.getuid() == 0:
+        os.setgroups(groups)
+        os.setgid(groups[0] if groups else uid)
+        os.setuid(uid)
 """
 
 
@@ -88,6 +98,33 @@ def key() -> Key:
 
 
 Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def open_path() -> Iterator[Path]:
+    """A new directory that every user can reach, which ``tmp_path`` is not."""
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory).chmod(0o755)
+        yield Path(directory)
+
+
+@pytest.fixture
+def mount(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Mount a file system in memory with some options, or skip the test where that is not allowed."""
+    mounted: list[Path] = []
+
+    def make(options: str) -> Path:
+        point = tmp_path / f"mounted{len(mounted)}"
+        point.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"mode=700,{options}", "tmpfs", str(point)]
+        if os.getuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode:
+            pytest.skip("mounting a file system is not allowed here")
+        mounted.append(point)
+        return point
+
+    yield make
+    for point in mounted:
+        subprocess.run(["umount", "-l", str(point)], check=True)
 
 
 @pytest.fixture

@@ -1,0 +1,66 @@
+"""Leases end with their process, and only collection cares about them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grid_store import EntryMissingError, Key, Store
+from grid_store.layout import Layout
+from grid_store.lease import is_leased, take_lease, unleased
+from grid_store.modes import PRIVATE
+
+Produce = Callable[[Path], dict[str, Any]]
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+def test_a_lease_lasts_until_the_last_one_ends(store: Store, layout: Layout, key: Key, produce: Produce) -> None:
+    store.obtain(key, produce)
+    assert not is_leased(layout, key.digest)
+    with store.lease(key.digest) as first:
+        second = store.lease(key.digest)
+        first.release()
+        assert is_leased(layout, key.digest)
+        second.release()
+        second.release()
+        assert not is_leased(layout, key.digest)
+
+
+def test_a_forgotten_lease_ends_with_its_object(store: Store, layout: Layout, key: Key, produce: Produce) -> None:
+    store.obtain(key, produce)
+    lease = store.lease(key.digest)
+    assert is_leased(layout, key.digest)
+    del lease
+    assert not is_leased(layout, key.digest)
+
+
+def test_a_killed_process_holds_nothing(store: Store, layout: Layout, key: Key, produce: Produce, start: Start) -> None:
+    store.obtain(key, produce)
+    process = start(
+        "lease = Store(sys.argv[1]).lease(sys.argv[2]); print('held', flush=True); input()", store.root, key.digest
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    assert is_leased(layout, key.digest)
+    process.kill()
+    process.wait()
+    assert not is_leased(layout, key.digest)
+
+
+def test_what_is_gone_cannot_be_leased(store: Store, layout: Layout, key: Key) -> None:
+    with pytest.raises(EntryMissingError, match="obtain it again"):
+        store.lease(key.digest)
+    assert not is_leased(layout, key.digest)
+
+
+def test_whoever_holds_a_file_alone_may_remove_it(store: Store, layout: Layout, key: Key, produce: Produce) -> None:
+    store.obtain(key, produce)
+    with unleased(layout, key.digest, PRIVATE) as alone:
+        assert alone
+        layout.lease(key.digest).unlink()
+        with take_lease(layout, key.digest, PRIVATE), unleased(layout, key.digest, PRIVATE) as again:
+            assert not again
