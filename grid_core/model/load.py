@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from grid_core.model.model import Model
+    from grid_core.model.xml_source import Source
 
 
 def load_model(
-    source: str | Path | bytes, *, floating_base: bool = False, follow_mimic: bool = True, name: str | None = None
+    source: str | Path | bytes | Source,
+    *,
+    floating_base: bool = False,
+    follow_mimic: bool = True,
+    name: str | None = None,
 ) -> Model:
     """Load a robot description.
 
     Parameters
     ----------
-    source : str, Path or bytes
+    source : str, Path, bytes or Source
         A URDF file's path, its text (a ``str`` that starts with ``<``), or its bytes. Meshes are never opened.
     floating_base : bool
         Free the root link: joint 0, ``floating_base_joint``, moves body 0 with six rates, its quaternion xyzw in
@@ -50,7 +55,9 @@ def load_model(
     from grid_core.model import findings, mimic, motion, topology, tree, urdf, validate, xml_source
 
     text = xml_source.read_source(source)
-    description = urdf.read_description(text)
+    elements = urdf.read_elements(text)
+    findings.report(elements.findings, text.label)
+    description = urdf.describe(elements)
     if name is not None:
         description = replace(description, name=name)
     if not follow_mimic:

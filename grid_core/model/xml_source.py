@@ -51,8 +51,10 @@ class Document:
         return int(element.sourceline) + self.source.skipped_lines
 
 
-def read_source(source: str | Path | bytes) -> Source:
+def read_source(source: str | Path | bytes | Source) -> Source:
     """Read a description: a path, XML text (a ``str`` that starts with ``<``), or the bytes of a file.
+
+    What was read before is returned as it is, so that a caller can hash exactly what will be parsed.
 
     Raises
     ------
@@ -61,6 +63,8 @@ def read_source(source: str | Path | bytes) -> Source:
     FileNotFoundError
         There is no such file.
     """
+    if isinstance(source, Source):
+        return source
     if isinstance(source, bytes):
         return _trimmed(source, "<bytes>")
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
@@ -108,6 +112,7 @@ def parse(source: Source) -> Document:
 
 
 def _syntax_message(source: Source, line: int, column: int, problem: str) -> str:
+    problem = problem.rpartition(", line ")[0].strip() or problem
     if "Excessive depth" in problem:
         problem = "elements are nested more than 256 deep"
     place = f"{source.label}:{line + source.skipped_lines}:{column}"

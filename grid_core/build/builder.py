@@ -1,0 +1,173 @@
+"""Builds what a plan lacks: traces and renders each unit, compiles units side by side, and stores them."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grid_core.build.models import read_model, stored_model
+from grid_core.build.plan import Plan, UnitPlan
+from grid_core.build.request import SCHEMA, RobotRequest
+from grid_core.errors import CompileError, OptionError
+from grid_core.toolchains import CxxCompiler, level_identity, machine_supports, run_all, worker_count
+from grid_store import Entry, Key, Store
+
+if TYPE_CHECKING:
+    from grid_core.model import Model
+
+SOURCE, UNIT = "unit.cpp", "unit.so"
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened in a build: ``phase`` is ``"start"`` or ``"done"`` of one algorithm's unit."""
+
+    phase: str
+    algorithm: str
+    number: int
+    total: int
+    seconds: float = 0.0
+    compiled: bool = True
+
+
+Progress = Callable[[Event], None]
+
+
+def build(plan: Plan, store: Store, *, force: bool = False, progress: Progress | None = None) -> dict[str, Entry]:
+    """Build the missing units of a plan (all with ``force``) and return one entry per algorithm.
+
+    Raises
+    ------
+    URDFParseError
+        The description is not valid.
+    CompileError
+        A compiler failed; units that were finished stay in the store.
+    """
+    entries = {unit.algorithm: unit.entry for unit in plan.units if unit.entry and not force}
+    pending = [unit for unit in plan.units if unit.algorithm not in entries]
+    model = read_model(stored_model(plan.request, store))
+    check_friction_width(plan.request, model)
+    report = _Report(progress, len(pending))
+    jobs = [partial(_build_reported, plan, unit, model, store, force, report) for unit in pending]
+    if jobs:
+        built = run_all(jobs, worker_count(len(jobs)))
+        entries |= {unit.algorithm: entry for unit, entry in zip(pending, built)}
+    return {algorithm: entries[algorithm] for algorithm in plan.request.algorithms}
+
+
+def check_friction_width(request: RobotRequest, model: Model) -> None:
+    """Raise unless there is one friction width for all velocity slots, or one for each."""
+    width = request.options.settings.friction_width
+    if isinstance(width, tuple) and len(width) != model.nv:
+        raise OptionError(f"friction_width has {len(width)} values; give one number, or one per velocity slot (nv = {model.nv})")
+
+
+class _Report:
+    """Numbers the units of a build as they start."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._started = 0
+
+    def start(self, algorithm: str) -> int:
+        self._started += 1
+        self._send(Event("start", algorithm, self._started, self._total))
+        return self._started
+
+    def done(self, algorithm: str, number: int, seconds: float, compiled: bool) -> None:
+        self._send(Event("done", algorithm, number, self._total, seconds, compiled))
+
+    def _send(self, event: Event) -> None:
+        if self._progress is not None:
+            self._progress(event)
+
+
+def _build_reported(
+    plan: Plan, unit: UnitPlan, model: Model, store: Store, force: bool, report: _Report
+) -> Entry:
+    began, number = time.perf_counter(), report.start(unit.algorithm)
+    entry, compiled = build_unit(plan.request, plan.compiler, unit.algorithm, unit.input_key, model, store, force=force)
+    report.done(unit.algorithm, number, time.perf_counter() - began, compiled)
+    return entry
+
+
+def build_unit(
+    request: RobotRequest,
+    compiler: CxxCompiler,
+    algorithm: str,
+    input_key: Key,
+    model: Model,
+    store: Store,
+    *,
+    force: bool = False,
+) -> tuple[Entry, bool]:
+    """Build one unit; return its entry and whether a compiler ran."""
+    from grid_core.codegen.render import RUNTIME, render_unit
+
+    catalogue, options = request.catalogue, request.options
+    text = render_unit(
+        catalogue.algorithms[algorithm], model, catalogue.algorithms, options.settings, options.dtype,
+        catalogue.template_folders(),
+    )  # fmt: skip
+    key = Key(
+        {
+            "schema": SCHEMA,
+            "source": text,
+            "runtime": [header for header in sorted(RUNTIME.iterdir()) if header.suffix in (".hpp", ".h")],
+            "flags": list(compiler.flags(request.level)),
+            "level": level_identity(request.level),
+            "compiler": compiler.identity(),
+        }
+    )
+    compiled: list[bool] = []
+
+    def produce(folder: Path) -> dict[str, Any]:
+        compiled.append(True)
+        return _compile(folder, text, algorithm, request, compiler, RUNTIME)
+
+    entry = store.obtain(key, produce, force=force)
+    store.record(input_key, key.digest, algorithm=algorithm)
+    return entry, bool(compiled)
+
+
+def _compile(
+    folder: Path, text: str, algorithm: str, request: RobotRequest, compiler: CxxCompiler, runtime: Path
+) -> dict[str, Any]:
+    """Compile in a folder of its own, which stays for inspection if the compiler fails, and move the result."""
+    began = time.perf_counter()
+    work = Path(tempfile.mkdtemp(prefix=f"grid-rbd-{algorithm}-"))
+    source, unit = work / SOURCE, work / UNIT
+    source.write_text(text, "utf-8")
+    compiler.compile(source, unit, level=request.level, include=[runtime], log=work / "build.log")
+    _check_loadable(unit, request.level)
+    shutil.move(str(source), folder / SOURCE)
+    shutil.move(str(unit), folder / UNIT)
+    shutil.rmtree(work, ignore_errors=True)
+    return {
+        "kind": "unit",
+        "algorithm": algorithm,
+        "dtype": request.options.dtype,
+        "level": request.level,
+        "seconds": round(time.perf_counter() - began, 3),
+    }
+
+
+def _check_loadable(unit: Path, level: str) -> None:
+    """Open a unit once before it is published, where this machine runs its instructions."""
+    if not machine_supports(level):
+        return
+    try:
+        ctypes.CDLL(str(unit)).grid_unit_table
+    except (OSError, AttributeError) as error:
+        raise CompileError(
+            f"the compiler succeeded but {unit} cannot be loaded: {error}; look for another compiler's files on "
+            "LD_LIBRARY_PATH, or set CXX to another compiler"
+        ) from None

@@ -1,0 +1,113 @@
+"""Robot entries: the record that a name in the store leads to, and what is loaded from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grid_core.build.builder import UNIT
+from grid_core.build.models import read_model
+from grid_core.build.options import BuildOptions
+from grid_core.build.plan import Plan
+from grid_core.build.request import SCHEMA
+from grid_core.errors import RobotNotRegisteredError, StaleRobotError, nearest
+from grid_core.model import Model
+from grid_core.toolchains import machine_supports
+from grid_store import Entry, Store
+
+
+@dataclass(frozen=True)
+class RobotEntry:
+    """A registered robot.
+
+    Attributes
+    ----------
+    name : str
+    model : Model
+    options : BuildOptions
+    units : mapping of str to Path
+        The shared object of each algorithm, its digest checked when it is looked up.
+    record : dict
+        The stored record as it is.
+    """
+
+    name: str
+    model: Model
+    options: BuildOptions
+    units: UnitPaths
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class UnitPaths(Mapping[str, Path]):
+    """Paths of units by algorithm. Entries stay leased while this object lives, so that no collection removes them."""
+
+    store: Store
+    entries: Mapping[str, Entry]
+    leases: list[Any] = field(default_factory=list)
+
+    def __getitem__(self, algorithm: str) -> Path:
+        entry = self.entries[algorithm]
+        self.leases.append(self.store.lease(entry.key))
+        return entry.verified(UNIT)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+
+def make_record(plan: Plan, model: Entry, units: Mapping[str, Entry], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of a finished build."""
+    return {
+        "schema": SCHEMA,
+        "request": plan.request.identity().digest,
+        "compiler": plan.compiler.stamp,
+        "options": plan.request.options.to_json(),
+        "level": plan.request.level,
+        "plugin_files": list(plan.request.plugin_files),
+        "model": model.key,
+        "units": {algorithm: entry.key for algorithm, entry in units.items()},
+        "inputs": {unit.algorithm: dict(unit.input_key.components) for unit in plan.units},
+        **extra,
+    }
+
+
+def load_entry(name: str, store: Store) -> RobotEntry:
+    """Load a registered robot by name; needs no compiler and no description.
+
+    Raises
+    ------
+    RobotNotRegisteredError
+        The name is not registered.
+    StaleRobotError
+        The stored build cannot be used by this process.
+    """
+    record = store.resolve(name)
+    if record is None:
+        known = store.names()
+        raise RobotNotRegisteredError(
+            name, f"no robot {name!r} is registered in {store.root}{nearest(name, known)}; give urdf_path= to build it"
+        )
+    if record.get("schema") != SCHEMA:
+        raise _stale(name, [f"its record has schema {record.get('schema')!r}, this version reads {SCHEMA}"])
+    model = store.get(record["model"])
+    units = {algorithm: store.get(key) for algorithm, key in record["units"].items()}
+    lost = [algorithm for algorithm, entry in units.items() if entry is None]
+    reasons = [f"the unit of {algorithm!r} is no longer in the store" for algorithm in lost]
+    if not machine_supports(record["level"]):
+        reasons.append(f"it was built for {record['level']}, which this machine does not run")
+    if model is None:
+        reasons.append("its model is no longer in the store")
+    if model is None or reasons:
+        raise _stale(name, reasons)
+    found = {algorithm: entry for algorithm, entry in units.items() if entry is not None}
+    options = BuildOptions.from_json(record["options"])
+    return RobotEntry(name, read_model(model), options, UnitPaths(store, found), record)
+
+
+def _stale(name: str, reasons: list[str]) -> StaleRobotError:
+    return StaleRobotError(f"robot {name!r} cannot be loaded: {'; '.join(reasons)}; register it again", reasons)

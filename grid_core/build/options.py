@@ -1,0 +1,91 @@
+"""The options of a build, checked once and brought to one canonical form, so that equal builds have equal keys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from grid_core.errors import OptionError
+from grid_core.kernel.settings import TraceSettings
+
+DTYPES = ("float32", "float64")
+FRICTION_MODELS = ("sign", "tanh")
+DEFAULT_FRICTION_WIDTH = 0.03
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """What changes generated code, beside the description and the algorithm.
+
+    Attributes
+    ----------
+    floating_base : bool
+        Free the root link.
+    follow_mimic : bool
+        Mimic joints own no coordinate.
+    dtype : str
+        ``"float32"`` or ``"float64"``.
+    settings : TraceSettings
+        Joint dynamics and run-time parameters.
+    """
+
+    floating_base: bool = False
+    follow_mimic: bool = True
+    dtype: str = "float32"
+    settings: TraceSettings = field(default_factory=TraceSettings)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the options as plain JSON values, in a fixed order."""
+        values = asdict(self)
+        values["settings"]["runtime"] = sorted(self.settings.runtime)
+        if isinstance(self.settings.friction_width, tuple):
+            values["settings"]["friction_width"] = list(self.settings.friction_width)
+        return values
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> BuildOptions:
+        settings = dict(values["settings"])
+        width = settings["friction_width"]
+        settings["friction_width"] = tuple(width) if isinstance(width, list) else width
+        settings["runtime"] = frozenset(settings["runtime"])
+        return cls(values["floating_base"], values["follow_mimic"], values["dtype"], TraceSettings(**settings))
+
+
+def make_options(
+    *,
+    floating_base: bool = False,
+    follow_mimic: bool = True,
+    dtype: str = "float32",
+    use_joint_dynamics: bool = False,
+    friction_model: str = "sign",
+    friction_width: float | Sequence[float] | None = None,
+) -> BuildOptions:
+    """Check user options and return them in canonical form.
+
+    Raises
+    ------
+    OptionError
+        An option has a value outside its set, or contradicts another.
+    """
+    if dtype not in DTYPES:
+        raise OptionError(f"dtype is {dtype!r}, expected one of {', '.join(DTYPES)}")
+    if friction_model not in FRICTION_MODELS:
+        raise OptionError(f"friction_model is {friction_model!r}, expected one of {', '.join(FRICTION_MODELS)}")
+    if not use_joint_dynamics and (friction_model != "sign" or friction_width is not None):
+        raise OptionError("friction_model and friction_width describe joint friction; set use_joint_dynamics=True to model it")
+    if friction_width is not None and friction_model != "tanh":
+        raise OptionError("friction_width is the width of smooth friction; set friction_model='tanh' or leave it out")
+    settings = TraceSettings(bool(use_joint_dynamics), friction_model, _width(friction_width))
+    return BuildOptions(bool(floating_base), bool(follow_mimic), dtype, settings)
+
+
+def _width(value: float | Sequence[float] | None) -> float | tuple[float, ...]:
+    if value is None:
+        return DEFAULT_FRICTION_WIDTH
+    widths = (float(value),) if isinstance(value, (int, float)) else tuple(float(v) for v in value)
+    for width in widths:
+        if not (math.isfinite(width) and width > 0.0):
+            raise OptionError(f"friction_width has the value {width!r}, expected positive finite numbers (rad/s, m/s)")
+    return widths[0] if isinstance(value, (int, float)) else widths

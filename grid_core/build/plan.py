@@ -1,0 +1,115 @@
+"""Plans: what a request would build, unit by unit, without generating anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grid_core.build.compilers import compiler_for
+from grid_core.build.request import RobotRequest
+from grid_core.toolchains import CxxCompiler
+from grid_store import Entry, Key, Store, differences
+
+
+@dataclass(frozen=True)
+class UnitPlan:
+    """One algorithm of a plan.
+
+    Attributes
+    ----------
+    algorithm : str
+    input_key : Key
+    entry : Entry or None
+        The stored unit; ``None`` if it must be built.
+    reason : str
+        Why it must be built, empty for a hit.
+    """
+
+    algorithm: str
+    input_key: Key
+    entry: Entry | None
+    reason: str
+
+    @property
+    def status(self) -> str:
+        return "miss" if self.entry is None else "hit"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All units of a request, and the compiler that would make the missing ones."""
+
+    request: RobotRequest
+    compiler: CxxCompiler
+    units: tuple[UnitPlan, ...]
+
+    @property
+    def missing(self) -> tuple[UnitPlan, ...]:
+        return tuple(unit for unit in self.units if unit.entry is None)
+
+    @property
+    def input_key(self) -> str:
+        """Digest of the request with its toolchain."""
+        return Key({unit.algorithm: unit.input_key.digest for unit in self.units}).digest
+
+    @property
+    def content_key(self) -> str | None:
+        """Digest of all that is compiled; ``None`` while any of it is not built, since it is not known before."""
+        if self.missing:
+            return None
+        return Key({unit.algorithm: unit.entry.key for unit in self.units if unit.entry}).digest
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "level": self.request.level,
+            "options": self.request.options.to_json(),
+            "compiler": self.compiler.identity(),
+            "input_key": self.input_key,
+            "content_key": self.content_key,
+            "units": [
+                {
+                    "algorithm": unit.algorithm,
+                    "status": unit.status,
+                    "reason": unit.reason,
+                    "input_key": unit.input_key.digest,
+                    "content_key": unit.entry.key if unit.entry else None,
+                }
+                for unit in self.units
+            ],
+        }
+
+
+def make_plan(request: RobotRequest, store: Store, before: Mapping[str, Mapping[str, str]] | None = None) -> Plan:
+    """Look every unit of a request up in the store.
+
+    Parameters
+    ----------
+    request, store
+    before : mapping, optional
+        Per algorithm, the components of the input key of an earlier build: what a miss is explained against.
+
+    Raises
+    ------
+    ToolchainError
+        There is no usable compiler.
+    """
+    compiler = compiler_for(request, store)
+    identity = compiler.identity()
+    units = []
+    for algorithm in request.algorithms:
+        key = request.unit_key(algorithm, identity)
+        action = store.lookup(key.digest)
+        entry = store.get(action.content) if action else None
+        reason = "" if entry else _reason(key, action is not None, (before or {}).get(algorithm))
+        units.append(UnitPlan(algorithm, key, entry, reason))
+    return Plan(request, compiler, tuple(units))
+
+
+def _reason(key: Key, known: bool, before: Mapping[str, str] | None) -> str:
+    if known:
+        return "its files are no longer in the store"
+    if before is None:
+        return "it has not been built before"
+    changed = [difference.name for difference in differences(before, key)]
+    return f"{', '.join(changed)} changed" if changed else "its record is no longer in the store"

@@ -1,0 +1,121 @@
+"""A request: a description, what to build from it, and for which target. Plain data, equal requests have equal keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grid_core.build.options import BuildOptions
+from grid_core.errors import OptionError
+from grid_core.model.xml_source import Source, read_source
+from grid_core.plugins.catalogue import Catalogue
+from grid_core.plugins.manager import load_catalogue
+from grid_core.plugins.sources import core_digest
+from grid_core.toolchains.levels import detect_level, level_flags, level_identity
+from grid_store import Key
+
+SCHEMA = 1
+"""Raised when keys or records change their meaning."""
+
+
+@dataclass(frozen=True)
+class RobotRequest:
+    """What a user asks for.
+
+    Attributes
+    ----------
+    source : Source
+        The URDF as it was read; its label is for messages and not part of any key.
+    options : BuildOptions
+    algorithms : tuple of str
+        Algorithms to build, closed over their requirements, in declaration order.
+    level : str
+        Instruction-set level of the CPU target.
+    compiler : str or None
+        Compiler command; ``None`` looks for one.
+    plugin_files : tuple of str
+        Local plugin files.
+    """
+
+    source: Source
+    options: BuildOptions
+    algorithms: tuple[str, ...]
+    level: str
+    compiler: str | None = None
+    plugin_files: tuple[str, ...] = ()
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return load_catalogue(self.plugin_files)
+
+    def model_key(self) -> Key:
+        """Return the key of the parsed model."""
+        return Key(
+            {
+                "schema": SCHEMA,
+                "kind": "model",
+                "description": self.source.data,
+                "floating_base": self.options.floating_base,
+                "follow_mimic": self.options.follow_mimic,
+                "core": core_digest(),
+            }
+        )
+
+    def identity(self) -> Key:
+        """Return the key of the whole request, compiler left out: what a stored robot is compared with."""
+        return Key(
+            {
+                "schema": SCHEMA,
+                "description": self.source.data,
+                "options": self.options.to_json(),
+                "algorithms": list(self.algorithms),
+                "core": core_digest(),
+                "plugins": {name: self.catalogue.digests(name) for name in self.algorithms},
+                "level": level_identity(self.level),
+            }
+        )
+
+    def unit_key(self, algorithm: str, compiler: dict[str, str]) -> Key:
+        """Return the input key of one unit; nothing is generated for it."""
+        return Key(
+            {
+                "schema": SCHEMA,
+                "target": "cpu",
+                "description": self.source.data,
+                "options": self.options.to_json(),
+                "algorithm": algorithm,
+                "core": core_digest(),
+                "plugins": self.catalogue.digests(algorithm),
+                "level": level_identity(self.level),
+                "compiler": compiler,
+            }
+        )
+
+
+def make_request(
+    source: str | Path | bytes,
+    options: BuildOptions,
+    *,
+    algorithm_list: str | Sequence[str] | None = None,
+    level: str | None = None,
+    compiler: str | None = None,
+    plugin_files: Sequence[str | Path] = (),
+) -> RobotRequest:
+    """Read a description and resolve what is to be built from it.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such description.
+    OptionError
+        An algorithm, profile or level is unknown.
+    """
+    files = tuple(str(Path(file).resolve()) for file in plugin_files)
+    catalogue = load_catalogue(files)
+    if not catalogue.algorithms:
+        raise OptionError("no plugin provides any algorithm; reinstall grid-rbd, or see 'grid-rbd plugins' for broken plugins")
+    level = level or detect_level()
+    level_flags(level)
+    algorithms = catalogue.closure(catalogue.select(algorithm_list))
+    return RobotRequest(read_source(source), options, algorithms, level, compiler, files)

@@ -1,0 +1,105 @@
+"""Makes handles from robot entries."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grid_backends.numpy import ReferenceFunctions, RobotHandle, RobotRecord, UnitFunctions
+from grid_backends.numpy.record import Call
+from grid_backends.numpy.units import open_unit
+from grid_core.build import RobotRequest, build, make_plan
+from grid_core.build.builder import UNIT
+from grid_core.build.entry import RobotEntry
+from grid_core.model import Model
+from grid_core.plugins.catalogue import Catalogue
+from grid_store import Store
+
+
+def record_of(
+    name: str, model: Model, catalogue: Catalogue, facts: Mapping[str, Any], *, dtype: str, algorithms: tuple[str, ...]
+) -> RobotRecord:
+    """Return what a handle needs to know of a robot; ``facts`` come from the stored record."""
+    ends = tuple(facts.get("end_effectors", ()))
+    for frame in ends:
+        model.frame(frame)
+    return RobotRecord(
+        name,
+        model,
+        catalogue.algorithms,
+        algorithms,
+        dtype,
+        str(facts.get("device", "cpu")),
+        ends,
+        int(facts.get("max_batch", 256)),
+        facts,
+    )
+
+
+def compiled_handle(entry: RobotEntry, catalogue: Catalogue) -> RobotHandle:
+    """Return a handle on the stored units of a robot."""
+    record = record_of(
+        entry.name, entry.model, catalogue, entry.record["facts"],
+        dtype=entry.options.dtype, algorithms=tuple(entry.units),
+    )  # fmt: skip
+    return RobotHandle(record, UnitFunctions(record, entry.units))
+
+
+def lazy_handle(name: str, model: Model, request: RobotRequest, facts: Mapping[str, Any], store: Store) -> RobotHandle:
+    """Return a handle that compiles the unit of each algorithm when it is first called."""
+    record = record_of(
+        name, model, request.catalogue, facts, dtype=request.options.dtype, algorithms=tuple(request.catalogue.algorithms)
+    )
+    return RobotHandle(record, _LazyUnits(record, request, store))
+
+
+def reference_handle(name: str, model: Model, request: RobotRequest, facts: Mapping[str, Any]) -> RobotHandle:
+    """Return a handle that interprets kernels with NumPy in float64; it needs no compiler."""
+    record = record_of(
+        name, model, request.catalogue, {**facts, "device": "reference"},
+        dtype=request.options.dtype, algorithms=request.algorithms,
+    )  # fmt: skip
+    return RobotHandle(record, ReferenceFunctions(record, _Interpreter(model, request)))
+
+
+class _LazyUnits:
+    """Builds the unit of an algorithm at its first use; an algorithm is built once however many threads ask."""
+
+    def __init__(self, record: RobotRecord, request: RobotRequest, store: Store) -> None:
+        self._record = record
+        self._request = request
+        self._store = store
+        self._lock = threading.Lock()
+        self._leases: list[Any] = []
+
+    def get(self, name: str) -> Call | None:
+        if name not in self._record.declarations:
+            return None
+        with self._lock:
+            request = replace(self._request, algorithms=(name,))
+            entry = build(make_plan(request, self._store), self._store)[name]
+            self._leases.append(self._store.lease(entry.key))
+        return open_unit(entry.verified(UNIT), self._record.signatures[name])
+
+
+class _Interpreter:
+    """Evaluates algorithms by name, tracing each once."""
+
+    def __init__(self, model: Model, request: RobotRequest) -> None:
+        self._model = model
+        self._request = request
+        self._kernels: dict[str, Any] = {}
+
+    def __call__(self, name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
+        from grid_core.kernel import evaluate, trace_algorithm
+
+        if name not in self._kernels:
+            algorithms = self._request.catalogue.algorithms
+            settings = self._request.options.settings
+            self._kernels[name] = trace_algorithm(algorithms[name], self._model, algorithms, settings)
+        return evaluate(self._kernels[name], arrays)

@@ -1,0 +1,41 @@
+"""Looking after the cache."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from grid_store import Store
+from grid_store.layout import default_root
+
+
+def default_cache_dir() -> Path:
+    """Return where robots are kept: ``GRID_RBD_CACHE_DIR`` if set, else the user's cache directory for grid-rbd."""
+    return default_root()
+
+
+def list_registered(cache_dir: str | Path | None = None) -> list[str]:
+    """Return the names of all registered robots."""
+    return Store(cache_dir).names()
+
+
+def gc_cache(
+    cache_dir: str | Path | None = None, *, execute: bool = False, objects_days: float | None = None
+) -> dict[str, Any]:
+    """Find, and with ``execute=True`` delete, what no registered robot and no running process needs.
+
+    Parameters
+    ----------
+    cache_dir : path, optional
+    execute : bool
+        Delete; the default only reports.
+    objects_days : float, optional
+        Minimum age in days of what may go.
+
+    Returns
+    -------
+    dict
+        ``cache_dir, executed, entries_kept, entries_removed, entries_bytes, pointers_removed, staging_removed,
+        objects_removed, objects_bytes``; sizes in bytes.
+    """
+    return Store(cache_dir).gc(execute=execute, objects_days=objects_days)
