@@ -68,7 +68,7 @@ def listed(items: Sequence[str], most: int = 8) -> str:
 
 
 def report(findings: Iterable[Finding], label: str) -> None:
-    """Log notes, warn warnings, then raise one exception that lists every error.
+    """Log notes, warn warnings (at the caller's caller), then raise one exception that lists every error.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def report(findings: Iterable[Finding], label: str) -> None:
         if finding.level is Level.ERROR:
             errors.append(finding)
         elif finding.level is Level.WARNING:
-            warnings.warn(finding.text(label), URDFWarning, stacklevel=4)
+            warnings.warn(finding.text(label), URDFWarning, stacklevel=3)
         else:
             LOGGER.info("%s", finding.text(label))
     if errors:

@@ -6,7 +6,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from grid_core.model.description import Description, InertialElement, JointElement, LinkElement, MimicElement, Vector
-from grid_core.model.findings import Finding, Level, report
+from grid_core.model.findings import Finding, Level
 from grid_core.model.sanitise import MOMENTS, Clean, sanitise
 from grid_core.model.xml_source import Source, parse
 
@@ -14,13 +14,18 @@ STANDARD_TYPES = frozenset({"revolute", "continuous", "prismatic", "floating", "
 """Joint types that urdf-parser-py accepts; others travel beside it."""
 
 
-def read_description(source: Source) -> Description:
-    """Read a description tolerantly: unknown elements warn, missing values take the format's defaults.
+def read_elements(source: Source) -> Clean:
+    """Read the elements of a description tolerantly: unknown ones are left out, missing values take the defaults.
+
+    Returns
+    -------
+    Clean
+        With findings: an error is what cannot be read, such as numbers, missing names or repeated elements.
 
     Raises
     ------
     URDFParseError
-        What was written cannot be read: XML, numbers, missing names, repeated elements.
+        The text is no XML, or no URDF at all.
     """
     clean = sanitise(parse(source))
     for link in clean.root.iterfind("link"):
@@ -32,8 +37,7 @@ def read_description(source: Source) -> Description:
             Finding(Level.WARNING, "robot", 'has no name, "robot" is used; add name="..."', clean.lines[clean.root])
         )
         clean.root.set("name", "robot")
-    report(clean.findings, source.label)
-    return _describe(clean)
+    return clean
 
 
 def _complete_inertial(link: Element, clean: Clean) -> None:
@@ -95,8 +99,8 @@ def _complete_limit(joint: Element, clean: Clean, item: str) -> None:
         clean.findings.append(Finding(Level.WARNING, item, message, clean.lines[limit]))
 
 
-def _describe(clean: Clean) -> Description:
-    """Hand the clean text to urdf-parser-py and join its objects with what it has no place for."""
+def describe(clean: Clean) -> Description:
+    """Hand elements without errors to urdf-parser-py and join its objects with what it has no place for."""
     links, joints = clean.root.findall("link"), clean.root.findall("joint")
     types = [joint.get("type", "") for joint in joints]
     pitches = [_take_pitch(joint) for joint in joints]

@@ -94,6 +94,24 @@ def test_limits(pair: tuple[Model, Any]) -> None:
             assert joint.effort_limit == other.upperEffortLimit[there.idx_v]
 
 
+@pytest.mark.parametrize("name", ["panda_description/urdf/panda.urdf", "talos_data/robots/talos_full_v2.urdf"])
+def test_followers_move_as_independent_joints_would(
+    name: str, quiet_load: Callable[..., Model], world_placements: Callable[[Model, Any], dict[str, Placement]]
+) -> None:
+    path = robot_file(name)
+    reduced, full = quiet_load(path), quiet_load(path, follow_mimic=False)
+    other = pin.buildModelFromUrdf(str(path))
+    data = other.createData()
+    assert reduced.nq < full.nq
+    for q in reduced.random(3, SAMPLES):
+        q_full = np.array([joint.multiplier * q[joint.q_index] + joint.offset for joint in reduced.joints])
+        frames = world_placements(reduced, q)
+        pin.framesForwardKinematics(other, data, pinocchio_configuration(full, other, q_full))
+        for link in (link for body in reduced.bodies for link in body.links):
+            theirs = data.oMf[other.getBodyId(link)]
+            np.testing.assert_allclose(frames[link].translation, theirs.translation, rtol=0, atol=1e-12)
+
+
 @pytest.fixture(scope="module")
 def free_body(quiet_load: Callable[..., Model]) -> tuple[Model, Any]:
     text = """<robot name="ball"><link name="ball"><inertial><mass value="1"/>
