@@ -55,13 +55,14 @@ def remez(target: Target, degree: int, rounds: int = 12, grid: int = 1500) -> tu
     values = [target.function(x) for x in points]
     weights = [target.weight(x) for x in points]
     nodes = [middle - half * mp.cos(mp.pi * (2 * i + 1) / (2 * degree + 4)) for i in range(degree + 2)]
+    coefficients = solve_levelled(target, nodes)
     for _ in range(rounds):
-        coefficients = solve_levelled(target, nodes)
         errors = [w * (evaluate(coefficients, x) - f) for x, w, f in zip(points, weights, values, strict=True)]
         exchanged = alternating_peaks(points, errors)
         if len(exchanged) < degree + 2:
             break
-        nodes = strongest_run(exchanged, degree + 2)
+        coefficients = solve_levelled(target, strongest_run(exchanged, degree + 2))
+    errors = [w * (evaluate(coefficients, x) - f) for x, w, f in zip(points, weights, values, strict=True)]
     return coefficients, max(abs(e) for e in errors)
 
 

@@ -115,16 +115,23 @@ GRID_INLINE void store_columns(Rows rows, const pack<T>* src) {
     if constexpr (rest != 0) store_block<rest, T>(rows, src, K - rest);
 }
 
+// Everything but full packs of adjacent rows.
 template <int K, class T>
-__attribute__((noinline)) void load_separate(pack<T>* dst, const T* base, std::int64_t stride, int n) {
-    separate_rows<const T> rows;
-    rows.count = n;
-    for (int l = 0; l < lanes<T>; ++l) rows.row[l] = base + (l < n ? l : n - 1) * stride;
-    load_columns<K, T>(dst, rows);
+__attribute__((noinline)) void load_unusual(pack<T>* dst, const T* base, std::int64_t stride, int n) {
+    if (base == nullptr) {
+        for (int k = 0; k < K; ++k) dst[k] = pack<T>{};
+    } else if (stride == 0 || n == 1) {
+        for (int k = 0; k < K; ++k) dst[k] = gm::broadcast<pack<T>>(base[k]);
+    } else {
+        separate_rows<const T> rows;
+        rows.count = n;
+        for (int l = 0; l < lanes<T>; ++l) rows.row[l] = base + (l < n ? l : n - 1) * stride;
+        load_columns<K, T>(dst, rows);
+    }
 }
 
 template <int K, class T>
-__attribute__((noinline)) void store_separate(T* base, std::int64_t stride, int n, const pack<T>* src) {
+__attribute__((noinline)) void store_unusual(T* base, std::int64_t stride, int n, const pack<T>* src) {
     separate_rows<T> rows;
     rows.count = n;
     for (int l = 0; l < lanes<T>; ++l) rows.row[l] = base + (l < n ? l : n - 1) * stride;
@@ -136,28 +143,19 @@ __attribute__((noinline)) void store_separate(T* base, std::int64_t stride, int 
 // dst[k] lane l = base[min(l, n - 1) * stride + k] for K columns and 1 <= n <= L valid rows. A stride of 0 shares one row
 // among all lanes, a null base reads as zeros.
 template <int K, class T>
-inline void load(pack<T>* dst, const T* base, std::int64_t stride, int n) {
-    if (base == nullptr) {
-        for (int k = 0; k < K; ++k) dst[k] = pack<T>{};
-    } else if (stride == 0 || n == 1) {
-        for (int k = 0; k < K; ++k) dst[k] = gm::broadcast<pack<T>>(base[k]);
-    } else if (stride == K && n == lanes<T>) {
-        if constexpr (K == 1) dst[0] = detail::read_row<lanes<T>>(base);
-        else detail::load_columns<K, T>(dst, detail::adjacent_rows<const T, K>{base});
-    } else {
-        detail::load_separate<K, T>(dst, base, stride, n);
-    }
+GRID_INLINE void load(pack<T>* dst, const T* base, std::int64_t stride, int n) {
+    if (__builtin_expect(base == nullptr || stride != K || n != lanes<T>, 0))
+        detail::load_unusual<K, T>(dst, base, stride, n);
+    else if constexpr (K == 1) dst[0] = detail::read_row<lanes<T>>(base);
+    else detail::load_columns<K, T>(dst, detail::adjacent_rows<const T, K>{base});
 }
 
 // base[l * stride + k] = src[k] lane l for K columns and the 1 <= n <= L rows l < n.
 template <int K, class T>
-inline void store(T* base, std::int64_t stride, int n, const pack<T>* src) {
-    if (stride == K && n == lanes<T>) {
-        if constexpr (K == 1) detail::write_row<lanes<T>>(base, src[0]);
-        else detail::store_columns<K, T>(detail::adjacent_rows<T, K>{base}, src);
-    } else {
-        detail::store_separate<K, T>(base, stride, n, src);
-    }
+GRID_INLINE void store(T* base, std::int64_t stride, int n, const pack<T>* src) {
+    if (__builtin_expect(stride != K || n != lanes<T>, 0)) detail::store_unusual<K, T>(base, stride, n, src);
+    else if constexpr (K == 1) detail::write_row<lanes<T>>(base, src[0]);
+    else detail::store_columns<K, T>(detail::adjacent_rows<T, K>{base}, src);
 }
 
 }  // namespace grid

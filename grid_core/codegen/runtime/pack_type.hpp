@@ -3,6 +3,7 @@
 #ifndef GRID_PACK_TYPE_HPP
 #define GRID_PACK_TYPE_HPP
 
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 

@@ -1,0 +1,91 @@
+// Checks grid::load and grid::store against their definition, in memory that begins and ends at unreadable pages.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "pack.hpp"
+#include "pack_io.hpp"
+
+// `bytes` of memory that start after, or end before, an unreadable page.
+class guarded {
+public:
+    explicit guarded(std::size_t bytes) : page_(std::size_t(sysconf(_SC_PAGESIZE))) {
+        inner_ = (bytes + page_ - 1) / page_ * page_;
+        base_ = static_cast<char*>(mmap(nullptr, inner_ + 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        if (base_ == MAP_FAILED || mprotect(base_ + page_, inner_, PROT_READ | PROT_WRITE) != 0) std::abort();
+    }
+    ~guarded() { munmap(base_, inner_ + 2 * page_); }
+    guarded(const guarded&) = delete;
+    guarded& operator=(const guarded&) = delete;
+    char* first() { return base_ + page_; }
+    char* last(std::size_t bytes) { return base_ + page_ + inner_ - bytes; }
+
+private:
+    std::size_t page_, inner_;
+    char* base_;
+};
+
+int failures = 0;
+
+void expect(bool good, const char* what, int K, int n, long stride, int scalar) {
+    if (good || ++failures > 20) return;
+    std::printf("%s<%d> of %d bytes: n %d, stride %ld\n", what, K, scalar, n, stride);
+}
+
+template <int K, class T>
+void check_load(const T* base, long stride, int n) {
+    std::vector<grid::pack<T>> packs(K + 1, gm::broadcast<grid::pack<T>>(T(-7)));
+    grid::load<K>(packs.data(), base, stride, n);
+    bool good = true;
+    for (int l = 0; l < grid::lanes<T>; ++l) {
+        for (int k = 0; k < K; ++k) good &= packs[k][l] == (base ? base[(l < n ? l : n - 1) * stride + k] : T(0));
+        good &= packs[K][l] == T(-7);
+    }
+    expect(good, "load", K, n, stride, sizeof(T));
+}
+
+template <int K, class T>
+void check_store(T* base, long stride, int n, std::size_t size) {
+    std::vector<grid::pack<T>> packs(K);
+    for (int k = 0; k < K; ++k)
+        for (int l = 0; l < grid::lanes<T>; ++l) packs[k][l] = T(1 + k * grid::lanes<T> + l);
+    for (std::size_t i = 0; i < size; ++i) base[i] = T(-7);
+    grid::store<K>(base, stride, n, packs.data());
+    bool good = true;
+    for (std::size_t i = 0; i < size; ++i) {
+        const int l = int(i / stride), k = int(i % stride);
+        good &= base[i] == (k < K ? T(1 + k * grid::lanes<T> + l) : T(-7));
+    }
+    expect(good, "store", K, n, stride, sizeof(T));
+}
+
+template <int K, class T>
+void check() {
+    for (int n = 1; n <= grid::lanes<T>; ++n) {
+        check_load<K, T>(nullptr, K, n);
+        for (long stride : {0L, long(K), K + 1L, 2L * K + 3}) {
+            const std::size_t size = (n - 1) * stride + K;
+            guarded memory(size * sizeof(T));
+            for (char* place : {memory.first(), memory.last(size * sizeof(T))}) {
+                T* base = reinterpret_cast<T*>(place);
+                for (std::size_t i = 0; i < size; ++i) base[i] = T(i + 1);
+                check_load<K, T>(base, stride, n);
+                if (stride != 0) check_store<K, T>(base, stride, n, size);
+            }
+        }
+    }
+}
+
+template <class T, int... K>
+void check_all() {
+    (check<K, T>(), ...);
+}
+
+int main() {
+    check_all<double, 1, 2, 3, 4, 5, 6, 7, 8, 9, 14, 18, 19, 35, 49, 490>();
+    check_all<float, 1, 2, 3, 4, 5, 6, 7, 8, 9, 14, 16, 18, 19, 35, 49, 490>();
+    return failures ? 1 : 0;
+}
