@@ -141,7 +141,7 @@ class Frame:
     placement: Placement
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A robot in its final order: depth first, children sorted by child link name, then joint name.
 
@@ -166,6 +166,10 @@ class Model:
     nq: int
     nv: int
     floating_base: bool
+
+    def __repr__(self) -> str:
+        base = "floating" if self.floating_base else "fixed"
+        return f"<Model {self.name!r}: {base} base, nq={self.nq}, nv={self.nv}, nb={self.nb}>"
 
     @property
     def nb(self) -> int:

@@ -25,7 +25,7 @@ AXIS_TOLERANCE = 1e-6
 MOMENT_TOLERANCE = 1e-6
 """Relative slack of the triangle inequality: what rounding of printed digits explains."""
 NOISE_RADIUS = 1e-6
-"""Moments below mass times this radius (m) squared are noise."""
+"""Moments within mass times this radius (m) squared of a rule are noise of an exporter's arithmetic."""
 
 
 def check(description: Description) -> list[Finding]:
@@ -95,14 +95,15 @@ def _check_moments(link: LinkElement, inertial: InertialElement) -> Iterator[Fin
     Products that make a principal moment negative break the triangle inequality, too; published robots do that.
     """
     ixx, ixy, ixz, iyy, iyz, izz = inertial.inertia
+    noise = NOISE_RADIUS**2 * abs(inertial.mass)
     for name, value in (("ixx", ixx), ("iyy", iyy), ("izz", izz)):
-        if value < 0.0:
+        if value < -noise:
             message = f"{name} must not be negative, got {value!r}; correct <inertia>"
             yield Finding(Level.ERROR, link.item, message, inertial.line)
-    if min(ixx, iyy, izz) < 0.0:
+    if min(ixx, iyy, izz) < -noise:
         return
     low, middle, high = np.linalg.eigvalsh([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]).tolist()
-    if high > low + middle + MOMENT_TOLERANCE * high + NOISE_RADIUS**2 * abs(inertial.mass):
+    if high > low + middle + MOMENT_TOLERANCE * high + noise:
         moments = f"{low:.6g}, {middle:.6g}, {high:.6g}"
         message = (
             f"principal moments {moments} break the triangle inequality (largest <= sum of the others); check <inertia>"

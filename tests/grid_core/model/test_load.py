@@ -40,6 +40,14 @@ def test_every_kind_of_source(tmp_path: Path) -> None:
     assert [load_model(source).to_json() for source in sources] == [expected] * len(sources)
 
 
+def test_source_that_was_read_before(tmp_path: Path) -> None:
+    path = tmp_path / "chain.urdf"
+    path.write_text(chain(1), encoding="utf-8")
+    source = xml_source.read_source(path)
+    path.unlink()
+    assert load_model(source).to_json() == load_model(chain(1)).to_json()
+
+
 def test_text_with_an_encoding_declaration() -> None:
     declared = '<?xml version="1.0" encoding="ISO-8859-1"?><robot name="r"><link name="stütze"/></robot>'
     assert load_model(declared).frame("stütze").body == -1

@@ -96,6 +96,10 @@ def test_json_is_strict_and_versioned(panda: Model) -> None:
         Model.from_json(json.dumps(plain))
 
 
+def test_representation_is_one_line(go2: Model) -> None:
+    assert repr(go2) == "<Model 'go2_description': floating base, nq=19, nv=18, nb=13>"
+
+
 def test_placement_composition_and_inverse() -> None:
     a = Placement.from_xyz_rpy((1, 2, 3), (0.1, 0.2, 0.3))
     b = Placement.from_screw((0.6, 0.0, 0.8), 0.7, 0.5)
