@@ -78,7 +78,7 @@ def _collect(layout: Layout, limits: Limits, modes: Modes | None) -> Report:
 
 
 def _survey(layout: Layout) -> list[Candidate]:
-    found = (_candidate(directory) for directory in layout.area("objects").glob("??/*"))
+    found = (_candidate(layout.object(key)) for key in layout.stored())
     return [candidate for candidate in found if candidate]
 
 

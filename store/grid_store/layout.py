@@ -1,4 +1,4 @@
-"""Where things lie below a root. Nothing here touches the disk, and nothing stored holds an absolute path.
+"""Where things lie below a root. Nothing here writes to the disk, and nothing stored holds an absolute path.
 
 ::
 
@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote
 
 import platformdirs
 
-from grid_store.digest import check_digest
+from grid_store.digest import check_digest, is_digest
 from grid_store.errors import StoreError
 
 ENVIRONMENT = "GRID_RBD_CACHE_DIR"
@@ -68,6 +68,11 @@ class Layout:
     def object(self, key: str) -> Path:
         """Return the directory of an entry."""
         return self.base / "objects" / check_digest(key)[:2] / key
+
+    def stored(self) -> list[str]:
+        """Return the keys that have a directory, sorted."""
+        found = (path.name for path in (self.base / "objects").glob("??/*"))
+        return sorted(key for key in found if is_digest(key))
 
     def action(self, key: str) -> Path:
         """Return the record of an input key."""

@@ -7,6 +7,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,27 +46,24 @@ def seal(staged: Path, key: Key, meta: Mapping[str, Any], modes: Modes) -> None:
     sync(staged)
 
 
-def publish(layout: Layout, staged: Staged, key: str, modes: Modes, *, replace: bool) -> Entry:
+def publish(layout: Layout, staged: Staged, key: str, modes: Modes, *, force: bool) -> Entry:
     """Rename a sealed directory to the place of its key and return the entry there.
 
-    An entry that is already there wins if it can be read and ``replace`` is not set; otherwise it goes to quarantine.
+    An entry that is already there wins if it can be read and ``force`` is not set; otherwise it goes to quarantine.
     A place that stays taken by something that this process cannot see leaves it with its own staged entry.
     """
     target = layout.object(key)
     ensure_directory(target.parent, modes)
+    entry = decode_entry(staged.directory, key, (staged.directory / RECORD).read_bytes())
     for _ in range(_ATTEMPTS):
         if _rename(staged.directory, target):
             sync(target.parent)
-            return _load(target, key)
-        if not replace and (winner := _readable(layout, key)):
+            return replace(entry, directory=target)
+        if not force and (winner := _readable(layout, key)):
             return winner
         quarantine(layout, key)
     staged.kept = True
-    return _load(staged.directory, key)
-
-
-def _load(directory: Path, key: str) -> Entry:
-    return decode_entry(directory, key, (directory / RECORD).read_bytes())
+    return entry
 
 
 def quarantine(layout: Layout, key: str) -> Path | None:

@@ -15,6 +15,8 @@ from grid_store.errors import StoreWriteError
 from grid_store.layout import Layout
 from grid_store.modes import Modes
 
+_OPEN_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
 
 @dataclass
 class Staged:
@@ -27,10 +29,13 @@ class Staged:
 @contextlib.contextmanager
 def staging(layout: Layout, key: str, modes: Modes) -> Iterator[Staged]:
     """Give a new directory for the files of ``key``; what is left of it at the end is removed unless it is kept."""
-    directory, descriptor = _new(layout, key)
+    try:
+        directory, descriptor = _new(layout, key)
+        directory.chmod(modes.directory)
+    except OSError as error:
+        raise StoreWriteError(f"store {layout.root}: cannot make a staging directory: {error}") from error
     staged = Staged(directory)
     try:
-        directory.chmod(modes.directory)
         yield staged
     finally:
         if not staged.kept:
@@ -41,18 +46,25 @@ def staging(layout: Layout, key: str, modes: Modes) -> Iterator[Staged]:
 def _new(layout: Layout, key: str) -> tuple[Path, int]:
     while True:
         directory = _fresh(layout, f"{key}.")
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-        if directory.exists():
-            return directory, descriptor
+        with contextlib.suppress(FileNotFoundError):  # a sweep may take it between the two steps
+            return directory, _hold(directory)
+
+
+def _hold(directory: Path) -> int:
+    try:
+        descriptor = os.open(directory, _OPEN_DIRECTORY)
+    except OSError:
+        directory.rmdir()
+        raise
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    if not directory.exists():
         os.close(descriptor)
+        raise FileNotFoundError(directory)
+    return descriptor
 
 
 def _fresh(layout: Layout, prefix: str) -> Path:
-    try:
-        return Path(tempfile.mkdtemp(dir=layout.area("tmp"), prefix=prefix))
-    except OSError as error:
-        raise StoreWriteError(f"store {layout.root}: cannot make a staging directory: {error}") from error
+    return Path(tempfile.mkdtemp(dir=layout.area("tmp"), prefix=prefix))
 
 
 def set_aside(layout: Layout, directory: Path) -> Path:
@@ -62,24 +74,23 @@ def set_aside(layout: Layout, directory: Path) -> Path:
     return trash
 
 
-def is_abandoned(directory: Path) -> bool:
-    """Return whether no living process holds the staging directory."""
+def sweep(layout: Layout, prefix: str, *, execute: bool = True) -> int:
+    """Remove the staging directories whose name starts with ``prefix`` and whose builder is dead; return how many."""
+    return sum(_sweep_one(path, execute=execute) for path in layout.area("tmp").glob(f"{prefix}*"))
+
+
+def _sweep_one(directory: Path, *, execute: bool) -> bool:
+    """Remove ``directory`` while holding what its builder would hold; return whether nobody did."""
     try:
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
+        descriptor = os.open(directory, _OPEN_DIRECTORY)
+    except (FileNotFoundError, NotADirectoryError):
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if execute:
+            shutil.rmtree(directory, ignore_errors=True)
     except OSError:
         return False
     finally:
         os.close(descriptor)
     return True
-
-
-def sweep(layout: Layout, prefix: str, *, execute: bool = True) -> int:
-    """Remove the staging directories whose name starts with ``prefix`` and whose builder is dead; return how many."""
-    abandoned = [path for path in layout.area("tmp").glob(f"{prefix}*") if is_abandoned(path)]
-    for directory in abandoned if execute else ():
-        shutil.rmtree(directory, ignore_errors=True)
-    return len(abandoned)

@@ -111,8 +111,9 @@ class Store:
 
     def lookup(self, input_key_digest: str) -> ActionRecord | None:
         """Return what a request led to before; its content may have been collected since."""
-        paths = (layout.action(input_key_digest) for layout in self._readable())
-        return next((record for path in paths if (record := actions.read_action(path))), None)
+        with _reading(self._layout):
+            paths = (layout.action(input_key_digest) for layout in self._readable())
+            return next((record for path in paths if (record := actions.read_action(path))), None)
 
     def bind(self, name: str, record: Mapping[str, Any]) -> None:
         """Let ``name`` mean ``record`` (JSON values). The digests of keys anywhere in it keep their entries alive."""
@@ -122,23 +123,26 @@ class Store:
 
     def resolve(self, name: str) -> dict[str, Any] | None:
         """Return the record of ``name``, ``None`` when it is not bound."""
-        records = (names.resolve(layout, name) for layout in self._readable())
-        return next((record for record in records if record is not None), None)
+        with _reading(self._layout):
+            records = (names.resolve(layout, name) for layout in self._readable())
+            return next((record for record in records if record is not None), None)
 
     def unbind(self, name: str) -> None:
         """Forget ``name``."""
         layout, _ = self._writable()
-        names.unbind(layout, name)
+        with _writing(layout):
+            names.unbind(layout, name)
 
     def names(self) -> list[str]:
         """Return all bound names, sorted."""
-        return sorted({name for layout in self._readable() for name in names.bound_names(layout)})
+        with _reading(self._layout):
+            return sorted({name for layout in self._readable() for name in names.bound_names(layout)})
 
     def entries(self) -> Iterator[Entry]:
-        """Yield every readable entry; the log names damaged ones, unfinished builds are never seen. This is no use."""
+        """Yield every readable entry, which does not count as use; the log names damaged ones."""
         for layout in self._readable():
-            for directory in sorted(layout.area("objects").glob("??/*")):
-                if entry := _find(layout, directory.name, used=False):
+            for key in layout.stored():
+                if entry := _find(layout, key, used=False):
                     yield entry
 
     def lease(self, key: str) -> Lease:
@@ -151,7 +155,8 @@ class Store:
         """
         layout = next((layout for layout in self._readable() if _exists(layout, key)), self._layout)
         try:
-            lease = take_lease(layout, key, prepare(layout))
+            with _writing(layout):
+                lease = take_lease(layout, key, prepare(layout))
         except StoreUnavailableError:
             lease = Lease(key, None)
         if not _exists(layout, key):
@@ -199,7 +204,7 @@ class Store:
         except StoreUnavailableError as error:
             usable = False
             self._degrade(error)
-        if temporary := existing_substitute(self._layout):
+        if not self._strict and (temporary := existing_substitute(self._layout)):
             yield temporary
         if usable:
             yield self._layout
@@ -218,26 +223,34 @@ class Store:
 
 
 def _build(layout: Layout, key: Key, produce: Produce, modes: Modes, *, force: bool) -> Entry:
-    sweep(layout, key.digest)
+    with _writing(layout):
+        sweep(layout, key.digest)
     with staging(layout, key.digest, modes) as staged:
         meta = produce(staged.directory)
         with _writing(layout):
             seal(staged.directory, key, meta, modes)
-            return publish(layout, staged, key.digest, modes, replace=force)
+            return publish(layout, staged, key.digest, modes, force=force)
 
 
 def _find(layout: Layout, key: str, *, used: bool = True) -> Entry | None:
     try:
-        return find_entry(layout, key, used=used)
-    except (CorruptEntryError, PermissionError) as error:
+        with _reading(layout):
+            return find_entry(layout, key, used=used)
+    except CorruptEntryError as error:
         _log.warning("entry %s counts as missing: %s", key[:12], error)
         return None
-    except OSError as error:
-        raise StoreError(f"entry {key[:12]} in the store {layout.root} cannot be read: {error}") from error
 
 
 def _exists(layout: Layout, key: str) -> bool:
     return (layout.object(key) / RECORD).exists()
+
+
+@contextlib.contextmanager
+def _reading(layout: Layout) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"store {layout.root}: {error}; what it holds cannot be read: mend the cause") from error
 
 
 @contextlib.contextmanager
@@ -246,5 +259,5 @@ def _writing(layout: Layout) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreWriteError(
-            f"store {layout.root}: {error}; nothing was published: free some space or mend the disk, then try again"
+            f"store {layout.root}: {error}; nothing unfinished can be seen: free space or mend the cause and try again"
         ) from error

@@ -84,11 +84,11 @@ def test_a_bad_product_is_refused(
     assert store.obtain(key, produce)
 
 
-def _publish(layout: Layout, key: Key, content: str, *, replace: bool = False) -> Any:
+def _publish(layout: Layout, key: Key, content: str, *, force: bool = False) -> Any:
     with staging(layout, key.digest, PRIVATE) as staged:
         (staged.directory / "robot.so").write_text(content)
         seal(staged.directory, key, {}, PRIVATE)
-        return publish(layout, staged, key.digest, PRIVATE, replace=replace)
+        return publish(layout, staged, key.digest, PRIVATE, force=force)
 
 
 def test_the_loser_of_a_race_uses_the_copy_of_the_winner(
