@@ -1,5 +1,5 @@
-// Moves samples between batch-first rows in memory and packs: row l of the rows is lane l of the packs. Rows are read and
-// written a register at a time and transposed in registers; nothing outside the valid rows is touched.
+// Moves samples between batch-first rows in memory and packs: row l of the rows is lane l of the packs. Rows are read
+// and written a register at a time and transposed in registers; nothing outside the valid rows is touched.
 #ifndef GRID_PACK_IO_HPP
 #define GRID_PACK_IO_HPP
 
@@ -25,7 +25,8 @@ struct separate_rows {
     GRID_INLINE T* operator[](int l) const { return row[l]; }
 };
 
-// Width scalars of a row, 1 <= Width <= L; the other lanes are zero. Masked where there are masks, else scalar by scalar.
+// Width scalars of a row, 1 <= Width <= L; the other lanes are zero. Masked where there are masks, else scalar by
+// scalar.
 template <int Width, class T>
 GRID_INLINE pack<T> read_row(const T* row) {
     pack<T> value{};
@@ -96,8 +97,8 @@ GRID_INLINE void store_block(Rows rows, const pack<T>* src, int column) {
         if (l < rows.count) write_row<Width, T>(rows[l] + column, block[l]);
 }
 
-// How many of the last columns to move after the whole blocks. Without masks a whole block that overlaps its predecessor
-// is cheaper than a narrow one.
+// How many of the last columns to move after the whole blocks. Without masks a whole block that overlaps its
+// predecessor is cheaper than a narrow one.
 template <int K, class T>
 constexpr int last_width = GRID_PACK_BYTES < 64 && K > lanes<T> && K % lanes<T> != 0 ? lanes<T> : K % lanes<T>;
 
@@ -140,8 +141,8 @@ __attribute__((noinline)) void store_unusual(T* base, std::int64_t stride, int n
 
 }  // namespace detail
 
-// dst[k] lane l = base[min(l, n - 1) * stride + k] for K columns and 1 <= n <= L valid rows. A stride of 0 shares one row
-// among all lanes, a null base reads as zeros.
+// dst[k] lane l = base[min(l, n - 1) * stride + k] for K columns and 1 <= n <= L valid rows. A stride of 0 shares one
+// row among all lanes, a null base reads as zeros.
 template <int K, class T>
 GRID_INLINE void load(pack<T>* dst, const T* base, std::int64_t stride, int n) {
     if (__builtin_expect(base == nullptr || stride != K || n != lanes<T>, 0))

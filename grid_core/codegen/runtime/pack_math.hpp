@@ -25,16 +25,18 @@ struct constants<double> {
     static constexpr double minus_ln2[] = {-0x1.62e42fefa39efp-1, -0x1.abc9e3b39803fp-56};
 #else
     static constexpr double sincos_bound = 0x1p20;
-    static constexpr double minus_half_pi[] = {-0x1.921fb544p+0, -0x1.0b4611a6p-34, -0x1.3198a2ep-69, -0x1.b839a252049c1p-104};
+    static constexpr double minus_half_pi[] = {-0x1.921fb544p+0, -0x1.0b4611a6p-34, -0x1.3198a2ep-69,
+                                               -0x1.b839a252049c1p-104};
     static constexpr double minus_ln2[] = {-0x1.62e42ffp-1, 0x1.718432a1b0e26p-35};
 #endif
     static constexpr double sine[] = {-0x1.5555555555548p-3, 0x1.111111110f7cap-7, -0x1.a01a019bfd179p-13,
                                       0x1.71de356711e88p-19, -0x1.ae5e59f537bdfp-26, 0x1.5d8fa303c4cb6p-33};
     static constexpr double cosine[] = {0x1.555555555554bp-5, -0x1.6c16c16c14f8ap-10, 0x1.a01a019c83916p-16,
                                         -0x1.27e4f7ea37e58p-22, 0x1.1ee9d752c6eeep-29, -0x1.8fa4660971550p-37};
-    static constexpr double exponential[] = {
-        0x1p-1, 0x1.5555555555559p-3, 0x1.555555555555ap-5, 0x1.111111110f6aep-7, 0x1.6c16c16c14460p-10, 0x1.a01a01afe5432p-13,
-        0x1.a01a01b0b2a13p-16, 0x1.71ddf8535b1f7p-19, 0x1.27e4c5a9dab2fp-22, 0x1.af5ebf76440a5p-26, 0x1.1f9555edb583bp-29};
+    static constexpr double exponential[] = {0x1p-1, 0x1.5555555555559p-3, 0x1.555555555555ap-5,
+                                             0x1.111111110f6aep-7, 0x1.6c16c16c14460p-10, 0x1.a01a01afe5432p-13,
+                                             0x1.a01a01b0b2a13p-16, 0x1.71ddf8535b1f7p-19, 0x1.27e4c5a9dab2fp-22,
+                                             0x1.af5ebf76440a5p-26, 0x1.1f9555edb583bp-29};
     static constexpr double exp_low = -746, exp_high = 710, tanh_high = 20;
 };
 
@@ -134,8 +136,8 @@ __attribute__((noinline, cold)) sine_and_cosine<V> sincos_beyond(V x, sine_and_c
 }  // namespace detail
 
 // One reduction to [-pi/4, pi/4] serves both; it works on |x|, so that sin keeps the sign of zero. The error is below
-// 1.6 ulp up to sincos_bound; beyond it lanes go through the C library one by one and are as exact as that is (glibc: 0.6
-// ulp, but 8 ulp at the few huge numbers that nearly are multiples of pi/2).
+// 1.6 ulp up to sincos_bound; beyond it lanes go through the C library one by one and are as exact as that is (glibc:
+// 0.6 ulp, but 8 ulp at the few huge numbers that nearly are multiples of pi/2).
 template <class V, if_pack<V> = 0>
 GRID_INLINE void sincos(V x, V& s, V& c) {
     using C = detail::constants_of<V>;

@@ -149,7 +149,7 @@ GRID_INLINE V multiply_add(V x, V y, V z) { return x * y + z; }
 // Whether any lane is above the bound or NaN.
 template <class V, if_pack<V> = 0>
 GRID_INLINE bool any_beyond(V x, scalar_of<V> bound) {
-    const V limit = broadcast<V>(bound);
+    [[maybe_unused]] const V limit = broadcast<V>(bound);
 #if defined(__AVX512F__)
     if constexpr (sizeof(scalar_of<V>) == 8) return _mm512_cmp_pd_mask((__m512d)x, (__m512d)limit, _CMP_NLE_UQ) != 0;
     else return _mm512_cmp_ps_mask((__m512)x, (__m512)limit, _CMP_NLE_UQ) != 0;

@@ -1,4 +1,5 @@
-// Elementary functions of one sample: the scalar overloads of the names that emitted code calls, on the host and on CUDA.
+// Elementary functions of one sample: the scalar overloads of the names that emitted code calls, on the host and on
+// CUDA.
 #ifndef GRID_SCALAR_MATH_HPP
 #define GRID_SCALAR_MATH_HPP
 

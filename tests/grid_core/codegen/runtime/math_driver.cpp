@@ -1,5 +1,6 @@
-// Applies one function of gm to the scalars of standard input, a pack at a time: math_driver FUNCTION double|float [scalar].
-// Functions of two arguments pair each pack with the next one. The number of scalars is a multiple of all pack sizes.
+// Applies one function of gm to the scalars of standard input, a pack at a time: math_driver FUNCTION double|float
+// [scalar]. Functions of two arguments pair each pack with the next one. The number of scalars is a multiple of all
+// pack sizes.
 #include <cstdio>
 #include <cstring>
 #include <string>

@@ -53,11 +53,8 @@ def samples(name: str, scalar: str) -> Array:
             parts += [np.array([1e4, 1e6, 1e15, 1e30, 2.0**12, 2.0**16, 2.0**20, 2.0**30, float(info.max)])]
         if name == "exp":
             parts += [rng.uniform(-746, 710, 300)]
-        values: Array = np.concatenate(parts).astype(TYPES[scalar])
-    if name in {"log", "sqrt"}:
-        values = np.abs(values[values != 0])
-    else:
-        values = np.concatenate([values, -values])
+        drawn = np.concatenate(parts).astype(TYPES[scalar])
+    values: Array = np.abs(drawn[drawn != 0]) if name in {"log", "sqrt"} else np.concatenate([drawn, -drawn])
     return values
 
 
