@@ -1,4 +1,4 @@
-"""The developer manual as code: ``nox -l`` lists what can be checked, ``nox -s NAME`` does it in an environment of its own.
+"""The developer manual as code: ``nox -l`` lists the checks, ``nox -s NAME`` runs one in an environment of its own.
 
 Arguments after ``--`` go to the tool: ``nox -s tests -- -k rnea -x``.
 """
