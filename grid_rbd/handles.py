@@ -53,7 +53,12 @@ def compiled_handle(entry: RobotEntry, catalogue: Catalogue) -> RobotHandle:
 def lazy_handle(name: str, model: Model, request: RobotRequest, facts: Mapping[str, Any], store: Store) -> RobotHandle:
     """Return a handle that compiles the unit of each algorithm when it is first called."""
     record = record_of(
-        name, model, request.catalogue, facts, dtype=request.options.dtype, algorithms=tuple(request.catalogue.algorithms)
+        name,
+        model,
+        request.catalogue,
+        facts,
+        dtype=request.options.dtype,
+        algorithms=tuple(request.catalogue.algorithms),
     )
     return RobotHandle(record, _LazyUnits(record, request, store))
 

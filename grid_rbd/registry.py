@@ -83,10 +83,11 @@ def register_robot(
     dtype : str
         ``"float32"`` (default) or ``"float64"``: what is computed and returned. Inputs are cast to it.
     use_joint_dynamics : bool
-        Model damping and Coulomb friction of the description: inverse dynamics adds ``b qd + f s(qd)``, forward dynamics
-        subtracts it.
+        Model damping and Coulomb friction of the description: inverse dynamics adds ``b qd + f s(qd)``, forward
+        dynamics subtracts it.
     friction_model, friction_width
-        ``"sign"`` or ``"tanh"`` with width ``w`` in ``tanh(qd / w)``: one number (default 0.03) or one per velocity slot.
+        ``"sign"`` or ``"tanh"`` with width ``w`` in ``tanh(qd / w)``: one number (default 0.03) or one per velocity
+        slot.
     algorithm_list : sequence of str or str, optional
         Algorithms and profiles to build, with what they require; default: all.
     device : str
@@ -103,7 +104,8 @@ def register_robot(
         Compiler command; default: ``CXX``, then g++, clang++.
     plugins : sequence of path
         Plugin files to load beside the installed plugins.
-    cuda_arch, backend, runtime_inertia, runtime_transform, runtime_joint_dynamics, enable_tool, contact_frames, cost_frames
+    cuda_arch, backend, runtime_inertia, runtime_transform, runtime_joint_dynamics, enable_tool, contact_frames,
+    cost_frames
         Documented parts that this version does not have; any value but the default raises.
     output_convention : str
         ``"pinocchio"``; ``"mujoco"`` is the same on a fixed base and raises on a floating one.
@@ -140,12 +142,12 @@ def _registered(name: str, wish: Wish, store: Store, *, force: bool) -> RobotHan
         check_friction_width(request, model)
         return reference_handle(name, model, request, _facts(wish))
     if wish.lazy:
-        entry = stored_model(request, store)
-        model = read_model(entry)
+        kept = stored_model(request, store)
+        model = read_model(kept)
         check_friction_width(request, model)
         plan = make_plan(request, store)
         built = {unit.algorithm: unit.entry for unit in plan.units if unit.entry}
-        store.bind(name, make_record(plan, entry, built, {"facts": _facts(wish)}))
+        store.bind(name, make_record(plan, kept, built, {"facts": _facts(wish)}))
         return lazy_handle(name, model, request, _facts(wish), store)
     if not force and (entry := _current(name, wish, store)):
         return compiled_handle(entry, request.catalogue)
@@ -235,7 +237,13 @@ def load_robot(
         base = "floating" if floating_base else "fixed"
         name = f"{stem}_{base}_{hashlib.sha256(source.data).hexdigest()[:12]}"
     return register_robot(
-        name, urdf_path, urdf_string=urdf_string, backend=backend, floating_base=floating_base, cache_dir=cache_dir, **opts
+        name,
+        urdf_path,
+        urdf_string=urdf_string,
+        backend=backend,
+        floating_base=floating_base,
+        cache_dir=cache_dir,
+        **opts,
     )
 
 
@@ -256,8 +264,8 @@ def get_robot(
     name : str
     cache_dir : path, optional
     urdf_path : path, optional
-        Registered under the name if there is no such robot, with ``register_opts``. If there is one, it is returned, with
-        a warning when it was made from something else.
+        Registered under the name if there is no such robot, with ``register_opts``. If there is one, it is returned,
+        with a warning when it was made from something else.
 
     Raises
     ------
@@ -272,7 +280,10 @@ def get_robot(
     check_convention(output_convention)
     threads = register_opts.pop("threads", None)
     if register_opts and urdf_path is None:
-        raise TypeError(f"get_robot() got build options {sorted(register_opts)} without urdf_path; a stored robot is as it was built")
+        raise TypeError(
+            f"get_robot() got build options {sorted(register_opts)} without urdf_path; "
+            "a stored robot is as it was built"
+        )
     store = Store(cache_dir)
     try:
         entry = load_entry(name, store)
@@ -309,7 +320,7 @@ def _request_of(entry: RobotEntry, store: Store) -> RobotRequest:
 def _warn_if_different(name: str, entry: RobotEntry, request: RobotRequest) -> None:
     if entry.record["request"] != request.identity().digest:
         warnings.warn(
-            f"robot {name!r} is registered already and was made from another description, options or version of grid-rbd; "
+            f"robot {name!r} is registered already, from another description, options or version of grid-rbd; "
             "the stored one is returned. Use register_robot to replace it",
             stacklevel=3,
         )
@@ -360,7 +371,8 @@ def precompile(
     Parameters
     ----------
     tiers : iterable of dict, optional
-        Overrides of :func:`register_robot` options, one build each; several are named ``name__tier0``, ``name__tier1``, ...
+        Overrides of :func:`register_robot` options, one build each; several are named ``name__tier0``,
+        ``name__tier1``, ...
 
     Returns
     -------

@@ -129,7 +129,7 @@ def check_device(device: str) -> str:
 def _names(value: Sequence[str] | str | None, option: str) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) else tuple(value or ())
     for name in names:
-        if not isinstance(name, str) or not name:
+        if not name:
             raise OptionError(f"{option} has the entry {name!r}, expected names of joints or links")
     return names
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from grid_core.model import Model
 
 SOURCE, UNIT = "unit.cpp", "unit.so"
+SYMBOL = "grid_unit_table"
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,9 @@ def check_friction_width(request: RobotRequest, model: Model) -> None:
     """Raise unless there is one friction width for all velocity slots, or one for each."""
     width = request.options.settings.friction_width
     if isinstance(width, tuple) and len(width) != model.nv:
-        raise OptionError(f"friction_width has {len(width)} values; give one number, or one per velocity slot (nv = {model.nv})")
+        raise OptionError(
+            f"friction_width has {len(width)} values; give one number, or one per velocity slot (nv = {model.nv})"
+        )
 
 
 class _Report:
@@ -90,9 +93,7 @@ class _Report:
             self._progress(event)
 
 
-def _build_reported(
-    plan: Plan, unit: UnitPlan, model: Model, store: Store, force: bool, report: _Report
-) -> Entry:
+def _build_reported(plan: Plan, unit: UnitPlan, model: Model, store: Store, force: bool, report: _Report) -> Entry:
     began, number = time.perf_counter(), report.start(unit.algorithm)
     entry, compiled = build_unit(plan.request, plan.compiler, unit.algorithm, unit.input_key, model, store, force=force)
     report.done(unit.algorithm, number, time.perf_counter() - began, compiled)
@@ -165,7 +166,7 @@ def _check_loadable(unit: Path, level: str) -> None:
     if not machine_supports(level):
         return
     try:
-        ctypes.CDLL(str(unit)).grid_unit_table
+        getattr(ctypes.CDLL(str(unit)), SYMBOL)
     except (OSError, AttributeError) as error:
         raise CompileError(
             f"the compiler succeeded but {unit} cannot be loaded: {error}; look for another compiler's files on "

@@ -74,7 +74,9 @@ def make_options(
     if friction_model not in FRICTION_MODELS:
         raise OptionError(f"friction_model is {friction_model!r}, expected one of {', '.join(FRICTION_MODELS)}")
     if not use_joint_dynamics and (friction_model != "sign" or friction_width is not None):
-        raise OptionError("friction_model and friction_width describe joint friction; set use_joint_dynamics=True to model it")
+        raise OptionError(
+            "friction_model and friction_width describe joint friction; set use_joint_dynamics=True to model it"
+        )
     if friction_width is not None and friction_model != "tanh":
         raise OptionError("friction_width is the width of smooth friction; set friction_model='tanh' or leave it out")
     settings = TraceSettings(bool(use_joint_dynamics), friction_model, _width(friction_width))

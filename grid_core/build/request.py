@@ -94,7 +94,7 @@ class RobotRequest:
 
 
 def make_request(
-    source: str | Path | bytes,
+    source: str | Path | bytes | Source,
     options: BuildOptions,
     *,
     algorithm_list: str | Sequence[str] | None = None,
@@ -114,7 +114,9 @@ def make_request(
     files = tuple(str(Path(file).resolve()) for file in plugin_files)
     catalogue = load_catalogue(files)
     if not catalogue.algorithms:
-        raise OptionError("no plugin provides any algorithm; reinstall grid-rbd, or see 'grid-rbd plugins' for broken plugins")
+        raise OptionError(
+            "no plugin provides any algorithm; reinstall grid-rbd, or see 'grid-rbd plugins' for broken plugins"
+        )
     level = level or detect_level()
     level_flags(level)
     algorithms = catalogue.closure(catalogue.select(algorithm_list))

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from grid_core.codegen.schedule import schedule
 from grid_core.codegen.statements import Function, write_constants, write_functions
+from grid_core.codegen.text import comment, cstring
+from grid_core.errors import OptionError
 from grid_core.kernel.builder import trace_algorithm, variants
 from grid_core.kernel.kernel import Argument, Kernel
 from grid_core.kernel.settings import TraceSettings
-from grid_core.plugins.algorithm import Algorithm
+from grid_core.plugins.algorithm import Algorithm, Input, Output
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -78,6 +80,52 @@ def render_unit(
     )
 
 
+def render_header(
+    names: Sequence[str],
+    model: Model,
+    algorithms: Mapping[str, Algorithm],
+    settings: TraceSettings,
+    namespace: str = "grid",
+    template_folders: Sequence[str] = (),
+) -> str:
+    """Return ``grid.hpp``: the algorithms as functions of one sample, for host and device code of consumers.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Algorithms to include.
+    namespace : str
+        C++ namespace; another one for each robot of a translation unit.
+    """
+    if not namespace.isidentifier():
+        raise OptionError(f"namespace is {namespace!r}, expected a C++ identifier such as 'grid'")
+    chosen = [algorithms[name] for name in names]
+    kernels = {
+        algorithm.name: [
+            render_kernel(trace_algorithm(algorithm, model, algorithms, settings, absent))
+            for absent in variants(algorithm)
+        ]
+        for algorithm in chosen
+    }
+    return _render(
+        "grid.hpp.j2",
+        template_folders,
+        model=model,
+        namespace=namespace,
+        algorithms=chosen,
+        kernels=[kernel for several in kernels.values() for kernel in several],
+        public=[(algorithm, kernels[algorithm.name]) for algorithm in chosen],
+        sizes={algorithm.name: _sizes(algorithm) for algorithm in chosen},
+        scalar_math=(RUNTIME / "scalar_math.hpp").read_text("utf-8"),
+    )
+
+
+def _sizes(algorithm: Algorithm) -> dict[str, str]:
+    """Return the declared size of every argument as text, such as ``nv * 2*nv``."""
+    arguments: tuple[Input | Output, ...] = (*algorithm.inputs, *algorithm.outputs)
+    return {argument.name: " * ".join(argument.shape) for argument in arguments}
+
+
 def _render(template: str, folders: Sequence[str], **values: Any) -> str:
     return environment(folders).get_template(template).render(**values)
 
@@ -86,10 +134,12 @@ def environment(folders: Sequence[str] = ()) -> Environment:
     """Return the Jinja2 environment: plugin folders first, then the core's templates."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    return Environment(
+    made = Environment(  # noqa: S701 - the output is C++, which HTML escapes would break
         loader=FileSystemLoader([*folders, str(TEMPLATES)]),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         undefined=StrictUndefined,
     )
+    made.filters |= {"comment": comment, "cstring": cstring}
+    return made

@@ -1,7 +1,7 @@
-"""Orders a kernel's work into straight-line functions of bounded size and gives values that cross them a workspace slot.
+"""Orders a kernel's work into straight-line functions of bounded size.
 
-Compilers take time more than proportional to the length of a function and run out of registers in long ones; a kernel of
-tens of thousands of operations is therefore cut into pieces that hand values on through memory.
+Compilers take time more than proportional to the length of a function and run out of registers in long ones; a kernel
+of tens of thousands of operations is therefore cut into pieces that hand values on through workspace slots.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def schedule(kernel: Kernel, budget: int = FUNCTION_BUDGET) -> Schedule:
 
 
 def _events(kernel: Kernel) -> tuple[list[Scalar | Action], list[Store]]:
-    """Return nodes and actions in running order, each output stored as soon as its value exists, and the constant outputs."""
+    """Return nodes and actions in running order, outputs as early as possible, and the constant outputs."""
     constants: list[Store] = []
     outputs = {output.name for output in kernel.outputs}
     keyed: list[tuple[tuple[int, int], Scalar | Action]] = []
@@ -106,7 +106,9 @@ def _inlined(events: Iterable[Scalar | Action]) -> frozenset[int]:
     for event in events:
         if isinstance(event, Scalar):
             size[event.id] = 1 + sum(size[a.id] for a in event.args if isinstance(a, Scalar) and a.id in inlined)
-            alone = uses.get(event.id) == 1 and event.op not in ("sin", "cos", "slot") and size[event.id] <= INLINE_BUDGET
+            alone = (
+                uses.get(event.id) == 1 and event.op not in ("sin", "cos", "slot") and size[event.id] <= INLINE_BUDGET
+            )
             if alone or event.op in COMPARISONS:
                 inlined.add(event.id)
     return frozenset(inlined)
@@ -163,7 +165,9 @@ def _assign_slots(pieces: list[Piece], inlined: frozenset[int], first: int) -> i
                 if made[x.id] != number:
                     last[x.id] = number
                     piece.loads[x.id] = -1
-    slots, free, used = {}, [], first
+    slots: dict[int, int] = {}
+    free: list[int] = []
+    used = first
     for number, piece in enumerate(pieces):
         for event in piece.events:
             if isinstance(event, Scalar) and event.id in last:

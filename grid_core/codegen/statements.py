@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from grid_core.codegen.expression import Writer
 from grid_core.codegen.schedule import COMPARISONS, Piece, Schedule, inputs_of, label_of, leaves_of
+from grid_core.codegen.text import comment
 from grid_core.kernel.kernel import Loop, Place, Store
 from grid_core.trace.scalar import Scalar
 
@@ -57,32 +58,32 @@ def _lines(schedule: Schedule, piece: Piece) -> Iterator[str]:
     place: Place | None = None
     for event in piece.events:
         if event.place != place and (label := label_of(schedule.kernel, event.place)):
-            yield f"// {label}"
+            yield f"// {comment(label)}"
         place = event.place
         for x in leaves_of(event, schedule.inlined):
             if x.id in piece.loads and x.id not in ready:
                 ready.add(x.id)
                 yield f"const V {writer.name(x)} = ws[{piece.loads[x.id]}];"
         if isinstance(event, Scalar):
-            yield from _define(schedule, piece, writer, event, ready)
+            yield from _define(piece, writer, event, ready)
         elif isinstance(event, Store):
             base = schedule.arrays.get(event.target)
             target = f"{event.target}[{event.index}]" if base is None else f"ws[{base + event.index}]"
             yield f"{target} = {writer.value(event.value)};"
         else:
-            yield from _loop(schedule, writer, event)
+            yield from _loop(schedule, event)
 
 
-def _define(schedule: Schedule, piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iterator[str]:
+def _define(piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iterator[str]:
     if node.op in ("sin", "cos"):
-        yield from _sincos(schedule, piece, writer, node, ready)
+        yield from _sincos(piece, writer, node, ready)
     else:
         yield f"const V {writer.name(node)} = {writer.definition(node)};"
     if node.id in piece.saves:
         yield f"ws[{piece.saves[node.id]}] = {writer.name(node)};"
 
 
-def _sincos(schedule: Schedule, piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iterator[str]:
+def _sincos(piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iterator[str]:
     """Evaluate sine and cosine of one angle together when both are wanted in this piece."""
     if node.id in ready:
         return
@@ -104,7 +105,7 @@ def _twin(piece: Piece, node: Scalar) -> Scalar | None:
     return None
 
 
-def _loop(schedule: Schedule, writer: Writer, loop: Loop) -> Iterator[str]:
+def _loop(schedule: Schedule, loop: Loop) -> Iterator[str]:
     body = loop.body()
     inner = Writer(frozenset(n.id for n in body if n.op in COMPARISONS), schedule.arrays)
     rows = ", ".join("{" + ", ".join(map(str, row)) + "}" for row in loop.table)

@@ -53,7 +53,8 @@ class KernelBuilder:
     model : Model
         The robot: joints, bodies, frames, dimensions. Constant data.
     tree : TracedTree
-        The robot as scalars: joint transforms, inertias and joint dynamics, constants unless traced as run-time parameters.
+        The robot as scalars: joint transforms, inertias and joint dynamics, constants unless traced as run-time
+        parameters.
     settings : TraceSettings
         Build options that change the maths (joint dynamics, run-time parameters).
     """
@@ -117,7 +118,8 @@ class KernelBuilder:
         callee = self._session.algorithms.get(name)
         if callee is None:
             raise TraceError(
-                f"{self._algorithm.name} requires {name!r}, which no plugin provides{nearest(name, self._session.algorithms)}"
+                f"{self._algorithm.name} requires {name!r}, which no plugin provides"
+                f"{nearest(name, self._session.algorithms)}"
             )
         results = _inline(self._session, callee, arguments)
         return next(iter(results.values())) if len(results) == 1 else results
@@ -282,14 +284,19 @@ def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nes
         raise TraceError(f"algorithms call each other in a circle: {' -> '.join([*session.stack, algorithm.name])}")
     unknown = set(arguments) - {i.name for i in algorithm.inputs}
     if unknown:
-        raise TraceError(f"{algorithm.name} has no input {sorted(unknown)[0]!r}; it takes {[i.name for i in algorithm.inputs]}")
+        raise TraceError(
+            f"{algorithm.name} has no input {min(unknown)!r}; it takes {[i.name for i in algorithm.inputs]}"
+        )
     session.stack.append(algorithm.name)
     builder = KernelBuilder(session, algorithm, arguments)
     algorithm.emit(builder)
     session.stack.pop()
     missing = [o.name for o in algorithm.outputs if o.name not in builder.results]
     if missing:
-        raise TraceError(f"{algorithm.name}: emit() returned without setting output {missing[0]!r}; call k.output({missing[0]!r}, ...)")
+        raise TraceError(
+            f"{algorithm.name}: emit() returned without setting output {missing[0]!r}; "
+            f"call k.output({missing[0]!r}, ...)"
+        )
     session.calls[key] = builder.results
     return builder.results
 

@@ -1,9 +1,10 @@
 """The kernel form: what a traced algorithm is before it becomes code.
 
-A kernel has named inputs and outputs with per-sample sizes, and an ordered list of actions that write results. An action is
-either the store of one traced scalar, or a loop over a constant table whose body was traced once. Nodes and actions carry
-the *place* (stage, part) in which the algorithm made them: parts of one stage do not depend on each other, so a target may
-run them side by side with a barrier between stages; a target without such freedom ignores places and runs in order.
+A kernel has named inputs and outputs with per-sample sizes, and an ordered list of actions that write results. An
+action is either the store of one traced scalar, or a loop over a constant table whose body was traced once. Nodes and
+actions carry the *place* (stage, part) in which the algorithm made them: parts of one stage do not depend on each
+other, so a target may run them side by side with a barrier between stages; a target without such freedom ignores
+places and runs in order.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ class Kernel:
     def events(self) -> list[Scalar | Action]:
         """Return live nodes and actions in the order in which they have to run."""
         keyed = [((n.id, 1), n) for n in self.nodes()] + [((a.order, 0), a) for a in self.actions]
-        return [event for _, event in sorted(keyed, key=lambda pair: pair[0])]  # type: ignore[misc]
+        return [event for _, event in sorted(keyed, key=lambda pair: pair[0])]
 
     def operations(self) -> dict[str, int]:
         """Return how often each operation is executed per sample."""

@@ -1,13 +1,15 @@
 """Inertias that move the joints in the same way, with as many zeros as possible.
 
-An inertia that a joint cannot tell apart from one fixed to its parent may be moved there: for a revolute joint any line of
-mass along the axis (mass, first moment along the axis, equal rotational inertia about both perpendicular directions), for a
-prismatic joint any pure rotational inertia, for a spherical joint a point mass at its centre. What reaches the world is
-dropped. Joint torques are unchanged for every motion, gravity and external force, since the moved part does no work on the
-joint; three to six of the ten numbers of each body become zero and their operations vanish.
+An inertia that a joint cannot tell apart from one fixed to its parent may be moved there: for a revolute joint any
+line of mass along the axis (mass, first moment along the axis, equal rotational inertia about both perpendicular
+directions), for a prismatic joint any pure rotational inertia, for a spherical joint a point mass at its centre. What
+reaches the world is dropped. Joint torques are unchanged for every motion, gravity and external force, since the
+moved part does no work on the joint; three to six of the ten numbers of each body become zero and their operations
+vanish.
 
-The idea is the grouping of inertial parameters for a minimal dynamic model (Khalil and Dombre, Modeling, Identification and
-Control of Robots, 2002, ch. 9); here the moved part is described directly by the symmetry of the joint.
+The idea is the grouping of inertial parameters for a minimal dynamic model (Khalil and Dombre, Modeling,
+Identification and Control of Robots, 2002, ch. 9); here the moved part is described directly by the symmetry of the
+joint.
 """
 
 from __future__ import annotations

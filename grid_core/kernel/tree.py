@@ -1,7 +1,7 @@
 """The robot as algorithms see it: joint transforms, inertias and joint dynamics over symbolic scalars.
 
-Constants of the description are floats, so they fold; a table that was asked for at run time becomes a kernel input of the
-same meaning (``inertia_params``, ``transform_params``, ``joint_dynamics_params``).
+Constants of the description are floats, so they fold; a table that was asked for at run time becomes a kernel input
+of the same meaning (``inertia_params``, ``transform_params``, ``joint_dynamics_params``).
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ class TracedTree:
     def lumped_inertias(self) -> tuple[Inertia, ...]:
         """Inertias with the same joint-space dynamics and more zeros; see :mod:`grid_core.kernel.lumping`.
 
-        Joint torques, the mass matrix and accelerations are those of :attr:`inertias`; forces inside single bodies are not.
+        Joint torques, the mass matrix and accelerations are those of :attr:`inertias`; forces inside single bodies
+        are not.
         """
         if self.settings.runtime & {"inertia", "transform"}:
             return self.inertias

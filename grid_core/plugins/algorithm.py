@@ -1,7 +1,7 @@
 """What a plugin declares: the signature of an algorithm and the function that traces it.
 
-The declaration is the single source of truth. C++ signatures, handle methods, documentation, framework rules, command-line
-listings and tests are derived from it; no other place knows an algorithm by name.
+The declaration is the single source of truth. C++ signatures, handle methods, documentation, framework rules,
+command-line listings and tests are derived from it; no other place knows an algorithm by name.
 """
 
 from __future__ import annotations
@@ -46,9 +46,11 @@ class Input:
     keyword_only : bool
         Python signature only.
     scalar_slot : int or None
-        A plain number ``s`` is accepted as the vector that is ``s`` in this slot and zero elsewhere (``gravity=-9.81``).
+        A plain number ``s`` is accepted as the vector that is ``s`` in this slot and zero elsewhere
+        (``gravity=-9.81``).
     tangent : str or None
-        Differentiation space: ``"configuration"`` (columns along the tangent, width nv) or ``None`` (plain vector space).
+        Differentiation space: ``"configuration"`` (columns along the tangent, width nv) or ``None`` (plain vector
+        space).
     """
 
     name: str
@@ -115,7 +117,7 @@ class Algorithm:
 
 
 def resolve(shape: Shape, dims: Mapping[str, int]) -> tuple[int, ...]:
-    """Evaluate a declared shape with a model's dimensions, e.g. ``("nv", "2*nv")`` with ``{"nv": 7}`` -> ``(7, 14)``."""
+    """Evaluate a declared shape: ``("nv", "2*nv")`` with ``{"nv": 7}`` is ``(7, 14)``."""
     sizes = []
     for axis in shape:
         size = 1

@@ -80,7 +80,9 @@ class Catalogue:
         words = request.replace(";", ",").split(",") if isinstance(request, str) else list(request)
         words = [word.strip() for word in words if word.strip()]
         if not words:
-            raise OptionError("algorithm_list is empty; name at least one algorithm or profile, or leave it out for all")
+            raise OptionError(
+                "algorithm_list is empty; name at least one algorithm or profile, or leave it out for all"
+            )
         chosen = {name for word in words for name in self._meaning(word)}
         return tuple(name for name in self.algorithms if name in chosen)
 
@@ -121,7 +123,9 @@ class Catalogue:
     def _visit(self, name: str, path: list[str]) -> None:
         if name in path:
             cycle = [*path[path.index(name) :], name]
-            raise PluginError(f"algorithms require each other in a circle: {' -> '.join(cycle)}; remove one of the edges")
+            raise PluginError(
+                f"algorithms require each other in a circle: {' -> '.join(cycle)}; remove one of the edges"
+            )
         for required in self.algorithms[name].requires:
             if required not in self.algorithms:
                 raise PluginError(

@@ -10,10 +10,76 @@ from grid_core.plugins.algorithm import Algorithm, Input, Output, resolve
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 RESERVED = frozenset(
-    "at begin end first in in_stride lanes memory out out_stride rows self table threads unit ws "
-    "auto bool break case char const do double float for if int new operator register return signed static struct "
-    "switch template this throw typedef union unsigned using void while and or not xor default delete enum explicit "
-    "extern friend goto inline long namespace private protected public short sizeof try typename virtual volatile".split()
+    [
+        "at",
+        "begin",
+        "end",
+        "first",
+        "in",
+        "in_stride",
+        "lanes",
+        "memory",
+        "out",
+        "out_stride",
+        "rows",
+        "self",
+        "table",
+        "threads",
+        "unit",
+        "ws",
+        "auto",
+        "bool",
+        "break",
+        "case",
+        "char",
+        "const",
+        "do",
+        "double",
+        "float",
+        "for",
+        "if",
+        "int",
+        "new",
+        "operator",
+        "register",
+        "return",
+        "signed",
+        "static",
+        "struct",
+        "switch",
+        "template",
+        "this",
+        "throw",
+        "typedef",
+        "union",
+        "unsigned",
+        "using",
+        "void",
+        "while",
+        "and",
+        "or",
+        "not",
+        "xor",
+        "default",
+        "delete",
+        "enum",
+        "explicit",
+        "extern",
+        "friend",
+        "goto",
+        "inline",
+        "long",
+        "namespace",
+        "private",
+        "protected",
+        "public",
+        "short",
+        "sizeof",
+        "try",
+        "typename",
+        "virtual",
+        "volatile",
+    ]
 )
 """Words that generated functions use themselves or that C++ keeps."""
 DIMENSIONS = {"nq": 1, "nv": 1, "nb": 1}
@@ -36,7 +102,9 @@ def check_algorithm(algorithm: Algorithm) -> None:
 
 def _check_name(what: str, name: str) -> None:
     if not NAME.fullmatch(name) or keyword.iskeyword(name) or name in RESERVED or re.fullmatch(r"x\d+", name):
-        raise PluginError(f"{what}: the name {name!r} cannot be used in generated code; use lower case letters, digits and _")
+        raise PluginError(
+            f"{what}: the name {name!r} cannot be used in generated code; use lower case letters, digits and _"
+        )
 
 
 def _check_shape(algorithm: Algorithm, argument: Input | Output) -> None:
@@ -54,7 +122,7 @@ def _check_unique(algorithm: Algorithm) -> None:
         names = [argument.name for argument in arguments]
         twice = {name for name in names if names.count(name) > 1}
         if twice:
-            raise PluginError(f"{algorithm.name}: {kind} {sorted(twice)[0]!r} is declared twice; rename one")
+            raise PluginError(f"{algorithm.name}: {kind} {min(twice)!r} is declared twice; rename one")
     both = {i.name for i in algorithm.inputs} & {o.name for o in algorithm.outputs}
     if both:
-        raise PluginError(f"{algorithm.name}: {sorted(both)[0]!r} is both an input and an output; rename one")
+        raise PluginError(f"{algorithm.name}: {min(both)!r} is both an input and an output; rename one")

@@ -1,4 +1,4 @@
-"""The hooks that a plugin may implement. Each returns plain declarations; nothing is called back except what they contain."""
+"""The hooks that a plugin may implement. Each returns plain declarations."""
 
 from __future__ import annotations
 

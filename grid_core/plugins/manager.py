@@ -70,7 +70,9 @@ def collect(loaded: Iterable[tuple[Plugin, object]], broken: Iterable[BrokenPlug
             declared = _declared(plugin, module)
         except Exception as error:  # noqa: BLE001 - see load_catalogue
             broken.append(BrokenPlugin(plugin.name, plugin.origin, f"{type(error).__name__}: {error}"))
-            _log.warning("plugin %s is broken and left out: %s; set %s=%s to silence this", plugin, error, DISABLE, plugin.name)
+            _log.warning(
+                "plugin %s is broken and left out: %s; set %s=%s to silence this", plugin, error, DISABLE, plugin.name
+            )
             continue
         plugins.append(plugin)
         for algorithm in declared:
@@ -137,7 +139,9 @@ class _EntryPointLoad(_Load):
     def __call__(self) -> ModuleType:
         loaded = self._point.load()
         if not isinstance(loaded, ModuleType):
-            raise PluginError(f"entry point {self._point.value!r} is not a module; point it at the module that has the hooks")
+            raise PluginError(
+                f"entry point {self._point.value!r} is not a module; point it at the module that has the hooks"
+            )
         return loaded
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -11,7 +11,7 @@ SUFFIXES = frozenset({".py", ".j2", ".hpp", ".h", ".cuh"})
 """Files that can change generated code."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def folder_digest(folder: Path) -> str:
     """Return the digest of the source files below a folder, by relative path and content."""
     total = hashlib.sha256()

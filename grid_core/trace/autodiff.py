@@ -1,8 +1,9 @@
 """Automatic differentiation as a transform of the traced graph: new nodes for derivatives, shared with the primal ones.
 
-Forward mode (:func:`jvp`) follows branches exactly: the derivative of ``select`` is the selection of the derivatives, so a
-branch that is not taken cannot inject a NaN. Reverse mode (:func:`vjp`) is cheaper for few outputs, but multiplies the
-adjoint of a branch not taken by zero; keep such branches finite (Griewank and Walther, Evaluating Derivatives, 2008).
+Forward mode (:func:`jvp`) follows branches exactly: the derivative of ``select`` is the selection of the derivatives,
+so a branch that is not taken cannot inject a NaN. Reverse mode (:func:`vjp`) is cheaper for few outputs, but
+multiplies the adjoint of a branch not taken by zero; keep such branches finite (Griewank and Walther, Evaluating
+Derivatives, 2008).
 """
 
 from __future__ import annotations
@@ -64,7 +65,10 @@ LEAVES = frozenset({"input", "lt", "le", "eq"})
 def _partials(node: Scalar) -> tuple[Real, ...]:
     rule = PARTIALS.get(node.op)
     if rule is None:
-        raise TraceError(f"no derivative for {node.op!r}: values read in a table loop cannot be differentiated; write the loop's derivative by hand")
+        raise TraceError(
+            f"no derivative for {node.op!r}: values read from the workspace cannot be differentiated; "
+            "write the derivative of the loop by hand"
+        )
     return rule(node)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from grid_core.errors import TraceError
 from grid_core.trace.scalar import Real, Scalar, neg, operation
 
 ODD = frozenset({"sin", "tanh"})
 EVEN = frozenset({"cos", "abs"})
-CONSTANT = {
+CONSTANT: dict[str, Callable[[float], float]] = {
     "sqrt": math.sqrt,
     "sin": math.sin,
     "cos": math.cos,
@@ -25,7 +26,9 @@ def _unary(op: str, x: Real) -> Real:
         try:
             return float(CONSTANT[op](x))
         except (ValueError, OverflowError) as error:
-            raise TraceError(f"{op}({x!r}) while tracing: {error}; the argument is a constant outside the domain") from None
+            raise TraceError(
+                f"{op}({x!r}) while tracing: {error}; the argument is a constant outside the domain"
+            ) from None
     if x.op == "neg" and op in EVEN:
         return operation(op, x.args[0])
     if x.op == "neg" and op in ODD:

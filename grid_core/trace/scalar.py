@@ -1,17 +1,17 @@
 """Symbolic scalars with constant folding and common-subexpression elimination.
 
-A :class:`Scalar` is a node of a :class:`Graph`. Constants are plain Python floats and never enter the graph by themselves,
-so that ``0.0 * x`` is ``0.0`` and structural zeros of a robot vanish while an algorithm is being traced. Arithmetic on
-scalars builds nodes; equal nodes are built once.
+A :class:`Scalar` is a node of a :class:`Graph`. Constants are plain Python floats and never enter the graph by
+themselves, so that ``0.0 * x`` is ``0.0`` and structural zeros of a robot vanish while an algorithm is being traced.
+Arithmetic on scalars builds nodes; equal nodes are built once.
 
-Nodes are numbered in creation order, which is a topological order. Everything that walks a graph relies on it, and it makes
-generated code independent of hash seeds.
+Nodes are numbered in creation order, which is a topological order. Everything that walks a graph relies on it, and it
+makes generated code independent of hash seeds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Union
+from typing import Any
 
 from grid_core.errors import TraceError
 
@@ -84,7 +84,7 @@ class Scalar:
         return f"{self.op}#{self.id}"
 
 
-Real = Union[Scalar, float]
+Real = Scalar | float
 """What algorithms compute with: a symbolic scalar or a constant."""
 
 
@@ -128,7 +128,9 @@ def _rank(x: Real) -> int:
 def _graph(*args: Real) -> Graph:
     graphs = {x.graph for x in args if isinstance(x, Scalar)}
     if len(graphs) != 1:
-        raise TraceError("scalars of two kernels meet in one expression; use k.call to bring in another algorithm's result")
+        raise TraceError(
+            "scalars of two kernels meet in one expression; use k.call to bring in another algorithm's result"
+        )
     return graphs.pop()
 
 

@@ -1,7 +1,7 @@
-"""Spatial algebra over symbolic scalars, angular part first (Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 2).
+"""Spatial algebra over symbolic scalars, angular part first (Featherstone 2008, ch. 2).
 
-The classes keep the structure (a transform is a rotation and a position, an inertia ten numbers), so that structural zeros and
-constants of a robot fold while an algorithm is traced.
+The classes keep the structure (a transform is a rotation and a position, an inertia ten numbers), so that structural
+zeros and constants of a robot fold while an algorithm is traced.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ class Motion(_Pair):
     """A spatial velocity or acceleration: ``[w; v]`` with ``v`` at the origin of the frame it is expressed in."""
 
     def cross_motion(self, m: Motion) -> Motion:
-        return Motion(cross(self.angular, m.angular), plus(cross(self.angular, m.linear), cross(self.linear, m.angular)))
+        return Motion(
+            cross(self.angular, m.angular), plus(cross(self.angular, m.linear), cross(self.linear, m.angular))
+        )
 
     def cross_force(self, f: Force) -> Force:
         return Force(plus(cross(self.angular, f.angular), cross(self.linear, f.linear)), cross(self.angular, f.linear))
@@ -155,9 +157,7 @@ class Inertia:
         half = scale(p, 0.5)
         s = tuple((both[i] * half[j] + half[i] * both[j]) for i, j in _UPPER)
         turned = rotate_symmetric(x.rotation, self.rotational)
-        shifted = tuple(
-            a - b + (trace if i == j else 0.0) for a, b, (i, j) in zip(turned, s, _UPPER)
-        )
+        shifted = tuple(a - b + (trace if i == j else 0.0) for a, b, (i, j) in zip(turned, s, _UPPER))
         return Inertia(m, plus(h, scale(p, m)), shifted)  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Forward dynamics by the articulated-body algorithm (Featherstone, Rigid Body Dynamics Algorithms, 2008, table 7.1)."""
+"""Forward dynamics by the articulated-body algorithm (Featherstone 2008, table 7.1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,20 @@ from dataclasses import dataclass
 from grid_core.kernel.builder import KernelBuilder
 from grid_core.kernel.tree import TracedTree
 from grid_core.plugins.algorithm import Algorithm
-from grid_core.trace.linalg import ZERO3, Matrix, Vector, madd, matmul, matvec, minus, negative, plus, skew, transpose, vector
+from grid_core.trace.linalg import (
+    ZERO3,
+    Matrix,
+    Vector,
+    madd,
+    matmul,
+    matvec,
+    minus,
+    negative,
+    plus,
+    skew,
+    transpose,
+    vector,
+)
 from grid_core.trace.scalar import Real, Scalar
 from grid_core.trace.spatial import Force, Inertia, Motion, Transform, dense
 from grid_plugins.dynamics.factor import Factor, factor
@@ -30,7 +43,9 @@ class ArticulatedInertia:
 
     def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
         return ArticulatedInertia(
-            madd(self.rotational, other.rotational), madd(self.coupling, other.coupling), madd(self.linear, other.linear)
+            madd(self.rotational, other.rotational),
+            madd(self.coupling, other.coupling),
+            madd(self.linear, other.linear),
         )
 
     def __mul__(self, a: Motion) -> Force:
@@ -77,7 +92,7 @@ class Joint:
 def emit_aba(k: KernelBuilder) -> None:
     wrenches = k.input("f_ext") if k.has("f_ext") else None
     friction, _ = k.tree.joint_friction(k.input("qd"))
-    u = minus(k.input("u"), friction)
+    u = minus(k.input("u"), tuple(friction))
     if any(joint.mimic for joint in k.model.joints):
         bias = k.call("inverse_dynamics", **_bias_arguments(k))
         k.output("qdd", factor(k.call("crba", q=k.input("q"))).solve(minus(k.input("u"), bias)))
@@ -101,7 +116,7 @@ def articulated_body(
     """Return the acceleration of a tree whose joints are independent of each other."""
     tree, nb = k.tree, k.model.nb
     transforms = [tree.transform(i, q) for i in range(nb)]
-    velocities, drifts, bias = _outward_velocities(tree, transforms, qd, f_ext)
+    drifts, bias = _drifts(tree, transforms, qd, f_ext)
     articulated = [ArticulatedInertia.of(body) for body in tree.lumped_inertias]
     joints: list[Joint] = [None] * nb  # type: ignore[list-item]
     for i in reversed(range(nb)):
@@ -114,11 +129,13 @@ def articulated_body(
     return _outward_accelerations(tree, transforms, drifts, joints, gravity)
 
 
-def _outward_velocities(
+def _drifts(
     tree: TracedTree, transforms: list[Transform], qd: Sequence[Real], f_ext: Sequence[Real] | None
-) -> tuple[list[Motion], list[Motion], list[Force]]:
-    """Return per body its velocity ``v``, velocity-product acceleration ``c`` and bias force ``p``."""
-    velocities, drifts, bias = [], [], []
+) -> tuple[list[Motion], list[Force]]:
+    """Return per body its velocity-product acceleration ``c`` and bias force ``p``."""
+    velocities: list[Motion] = []
+    drifts: list[Motion] = []
+    bias: list[Force] = []
     for i, parent in enumerate(tree.parents):
         rate = tree.joint_motion(i, qd)
         v = transforms[i].motion_to_child(velocities[parent]) + rate if parent >= 0 else rate
@@ -126,7 +143,7 @@ def _outward_velocities(
         velocities.append(v)
         drifts.append(v.cross_motion(rate) if parent >= 0 else Motion.zero())
         bias.append(force - Force.of(f_ext[6 * i : 6 * i + 6]) if f_ext is not None else force)
-    return velocities, drifts, bias
+    return drifts, bias
 
 
 def _joint(tree: TracedTree, i: int, inertia: ArticulatedInertia, bias: Force, u: Sequence[Real]) -> Joint:
@@ -184,14 +201,15 @@ ALGORITHMS = (
     Algorithm(
         name="aba",
         family="dynamics",
-        summary="Forward dynamics by articulated-body inertias; the same result as forward_dynamics, another algorithm.",
+        summary="Forward dynamics by articulated-body inertias; the same result as forward_dynamics, another way.",
         inputs=(Q, QD, U, GRAVITY, F_EXT),
         outputs=(ACCELERATION,),
         emit=emit_aba,
         requires=("inverse_dynamics", "crba"),
         profiles=("dynamics",),
         jacobian={"q": ("forward_dynamics_gradient", 0), "qd": ("forward_dynamics_gradient", 1), "u": ("minv", 0)},
-        notes="On a robot with mimic joints the recursion does not apply (their joints are not independent); the mass matrix is factorised instead.",
+        notes="The joints of a robot with mimic joints are not independent, so that the recursion does not apply: the "
+        "mass matrix is factorised there instead.",
         source="Featherstone, Rigid Body Dynamics Algorithms, 2008, table 7.1",
     ),
 )

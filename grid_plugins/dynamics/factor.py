@@ -1,7 +1,8 @@
 """Sparse ``L^T D L`` factorisation of the mass matrix (Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 6).
 
-Eliminating from the leaves to the root creates no fill-in: an entry that couples two branches is the constant zero before and
-after. Zeros are recognised as constants, so the tree is never consulted and mimic joints need no special case.
+Eliminating from the leaves to the root creates no fill-in: an entry that couples two branches is the constant zero
+before and after. Zeros are recognised as constants, so the tree is never consulted and mimic joints need no special
+case.
 """
 
 from __future__ import annotations

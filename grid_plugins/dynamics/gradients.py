@@ -1,8 +1,8 @@
 """First derivatives of inverse and forward dynamics along the tangent, and the Coriolis matrix.
 
 The recursion of Singh, Russo and Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial vector
-algebra" (2022). All quantities are expressed in one ground frame: the world for a fixed base, the base body itself for a
-floating one, so that results do not degrade far from the world's origin.
+algebra" (2022). All quantities are expressed in one ground frame: the world for a fixed base, the base body itself
+for a floating one, so that results do not degrade far from the world's origin.
 
 The factor ``B`` of a body (with ``B s`` its velocity-dependent force per unit of motion) has structure: with rotational
 inertia ``I``, linear momentum ``p`` and angular momentum ``l`` in the ground frame
@@ -112,13 +112,10 @@ def ground_motion(
     """Run the outward pass and accumulate subtrees."""
     tree = k.tree
     with k.stage("joint transforms"):
-        local = [_in_part(k, i, lambda i=i: tree.transform(i, q)) for i in range(k.model.nb)]
+        local = _in_parts(k, lambda i: tree.transform(i, q))
     poses, columns, velocities, accelerations = _outward(k, local, qd, qdd, gravity)
     with k.stage("bodies in the ground frame"):
-        composites = [
-            _in_part(k, i, lambda i=i: _body(tree, i, poses[i], velocities[i], accelerations[i], f_ext))
-            for i in range(k.model.nb)
-        ]
+        composites = _in_parts(k, lambda i: _body(tree, i, poses[i], velocities[i], accelerations[i], f_ext))
     with k.stage("subtrees"):
         for i in reversed(range(k.model.nb)):
             if tree.parents[i] >= 0:
@@ -126,9 +123,13 @@ def ground_motion(
     return Ground(tree, columns, velocities, composites)
 
 
-def _in_part(k: KernelBuilder, i: int, make: Callable[[], T]) -> T:
-    with k.part(i, k.model.joints[i].name):
-        return make()
+def _in_parts(k: KernelBuilder, make: Callable[[int], T]) -> list[T]:
+    """Make something of every body, each in its own part."""
+    made = []
+    for i, joint in enumerate(k.model.joints):
+        with k.part(i, joint.name):
+            made.append(make(i))
+    return made
 
 
 def _outward(
@@ -165,9 +166,7 @@ def _column(slot: int, s: Motion, v_parent: Motion, a_parent: Motion, v: Motion,
     return Column(slot, s, turned, accelerated, moving)
 
 
-def _body(
-    tree: TracedTree, i: int, pose: Transform, v: Motion, a: Motion, f_ext: Sequence[Real] | None
-) -> Composite:
+def _body(tree: TracedTree, i: int, pose: Transform, v: Motion, a: Motion, f_ext: Sequence[Real] | None) -> Composite:
     inertia = tree.lumped_inertias[i].to_parent(pose)
     momentum = inertia * v
     force = inertia * a + v.cross_force(momentum)
@@ -181,7 +180,10 @@ def _rate(inertia: Inertia, v: Motion) -> Symmetric:
     turning = matmul(skew(v.angular), dense(inertia.rotational))
     h, trace = inertia.moment, 2.0 * dot(v.linear, inertia.moment)
     rate = [
-        [turning[r][c] + turning[c][r] - (h[r] * v.linear[c] + h[c] * v.linear[r]) + (trace if r == c else 0.0) for c in range(3)]
+        [
+            turning[r][c] + turning[c][r] - (h[r] * v.linear[c] + h[c] * v.linear[r]) + (trace if r == c else 0.0)
+            for c in range(3)
+        ]
         for r in range(3)
     ]
     return symmetric(tuple(map(tuple, rate)))
@@ -243,9 +245,9 @@ def _side_by_side(left: Entries, right: Entries) -> list[list[Real]]:
 
 
 def emit_inverse_dynamics_gradient(k: KernelBuilder) -> None:
-    arguments = (k.input(name) for name in ("q", "qd", "qdd", "gravity"))
+    q, qd, qdd, gravity = (k.input(name) for name in ("q", "qd", "qdd", "gravity"))
     wrenches = k.input("f_ext") if k.has("f_ext") else None
-    k.output("gradient", _side_by_side(*inverse_dynamics_derivatives(k, *arguments, wrenches)))
+    k.output("gradient", _side_by_side(*inverse_dynamics_derivatives(k, q, qd, qdd, gravity, wrenches)))
 
 
 def emit_forward_dynamics_gradient(k: KernelBuilder) -> None:
@@ -271,7 +273,7 @@ def emit_coriolis_matrix(k: KernelBuilder) -> None:
 
 
 def _fill_coriolis(ground: Ground, i: int, column: Column, c: Entries) -> None:
-    """As the velocity half of :func:`_fill`, in the factorisation of Echeandia and Wensing (2021): ``B / 2`` and ``s_dot``."""
+    """As the velocity half of :func:`_fill`, with ``B / 2`` and ``s_dot`` (Echeandia and Wensing 2021)."""
     subtree, slot = ground.composites[i], column.slot
     along = subtree.inertia * column.s
     drag = scale(subtree.b_transposed(column.s), 0.5)

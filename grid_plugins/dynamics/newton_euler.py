@@ -1,8 +1,8 @@
 """Inverse dynamics by the recursive Newton-Euler algorithm, and the bias forces that are special cases of it.
 
-Written with classical (not spatial) accelerations in body axes, as Luh, Walker and Paul, "On-line computational scheme for
-mechanical manipulators" (1980): the acceleration field of a body is ``a + U r`` with ``U = [alpha] + [w]^2``, so that linear
-velocities never appear. Nothing depends on the position of a floating base.
+Written with classical (not spatial) accelerations in body axes, as Luh, Walker and Paul, "On-line computational
+scheme for mechanical manipulators" (1980): the acceleration field of a body is ``a + U r`` with ``U = [alpha] +
+[w]^2``, so that linear velocities never appear. Nothing depends on the position of a floating base.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ZERO_FIELD: Matrix = (ZERO3, ZERO3, ZERO3)
 
 @dataclass(frozen=True)
 class Acceleration:
-    """The acceleration of a body: ``w`` its angular velocity, ``field`` its ``U``, ``angular`` and ``linear`` (of the origin)."""
+    """Angular velocity ``w`` of a body, its ``field`` ``U``, angular acceleration and linear one of the origin."""
 
     w: Vector
     field: Matrix
@@ -35,7 +35,7 @@ def emit_inverse_dynamics(k: KernelBuilder) -> None:
     wrenches = k.input("f_ext") if k.has("f_ext") else None
     tau = newton_euler(k, k.input("q"), k.input("qd"), k.input("qdd"), k.input("gravity"), wrenches)
     friction, _ = k.tree.joint_friction(k.input("qd"))
-    k.output("tau", plus(tau, friction))
+    k.output("tau", plus(tau, tuple(friction)))
 
 
 def emit_nonlinear_effects(k: KernelBuilder) -> None:
@@ -118,9 +118,10 @@ def second_moments(inertia: Symmetric) -> Symmetric:
     """Return ``E = tr(I)/2 1 - I``, the integrals of ``x x^T`` over the mass, ordered ``xx xy xz yy yz zz``."""
     half = 0.5 * (inertia[0] + inertia[3] + inertia[5])
     moments = (half - inertia[0], -inertia[1], -inertia[2], half - inertia[3], -inertia[4], half - inertia[5])
-    if any(isinstance(x, Scalar) for x in moments):
+    numbers = [x for x in inertia if not isinstance(x, Scalar)]
+    if len(numbers) < 6:
         return moments
-    noise = 1e-15 * max(abs(x) for x in inertia)  # rounding of the half trace, far below the data's own digits
+    noise = 1e-15 * max(abs(x) for x in numbers)  # rounding of the half trace, far below the data's own digits
     return tuple(0.0 if abs(x) <= noise else x for x in moments)  # type: ignore[return-value,arg-type]
 
 

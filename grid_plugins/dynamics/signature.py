@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from grid_core.plugins.algorithm import Absent, Input, Output
 
-Q = Input("q", ("nq",), "configuration (rad, m; floating base: position and unit quaternion xyzw)", tangent="configuration")
+Q = Input(
+    "q", ("nq",), "configuration (rad, m; floating base: position and unit quaternion xyzw)", tangent="configuration"
+)
 QD = Input("qd", ("nv",), "velocity along the tangent (rad/s, m/s; floating base: body-frame linear, then angular)")
 QDD = Input("qdd", ("nv",), "acceleration, the time derivative of qd; zero if left out", absent=Absent.ZERO)
 U = Input("u", ("nv",), "generalised force (N m, N)")
