@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -36,7 +37,7 @@ def bytes_digest(data: bytes | bytearray | memoryview) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def stream_digest(stream: BinaryIO) -> str:
+def stream_digest(stream: BinaryIO | FileIO) -> str:
     """Return the SHA-256 of the rest of ``stream`` in hexadecimal."""
     state = hashlib.sha256()
     while chunk := stream.read(_CHUNK):

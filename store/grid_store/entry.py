@@ -11,6 +11,7 @@ import stat
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -24,8 +25,8 @@ _TOUCH_AFTER = 600.0
 """Seconds after which a read updates the time of last use again."""
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
 _ESTALE_ATTEMPTS = 3
-_held: set[tuple[int, ...]] = set()
-"""Identities of the files whose digest held in this process."""
+_held: dict[str, set[tuple[int, ...]]] = {}
+"""By digest, the identities of the files that had it when this process looked."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +94,13 @@ class Entry:
             The entry has no such file.
         """
         path, record = self.path(name), self.files[name]
-        with open(_open_inside(path), "rb", buffering=0) as stream:
-            identity = _identity(os.fstat(stream.fileno()))
-            if identity not in _held:
-                if os.fstat(stream.fileno()).st_size != record.size or stream_digest(stream) != record.digest:
-                    raise CorruptEntryError(f"{path} is not the file that was stored: {_REBUILD}")
-                _held.add(identity)
+        try:
+            with open(_open_inside(path), "rb", buffering=0) as stream:
+                holds = _holds(stream, record)
+        except OSError as error:
+            raise CorruptEntryError(f"{path} cannot be read ({error.strerror}): {_REBUILD}") from error
+        if not holds:
+            raise CorruptEntryError(f"{path} is not the file that was stored: {_REBUILD}")
         return path
 
 
@@ -205,5 +207,13 @@ def _check_size(path: Path, size: int) -> None:
         raise CorruptEntryError(f"{path} has {status.st_size} bytes instead of {size}: {_REBUILD}")
 
 
-def _identity(status: os.stat_result) -> tuple[int, ...]:
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+def _holds(stream: FileIO, record: FileRecord) -> bool:
+    """Return whether an open file is what was recorded, from memory if this process looked before."""
+    status = os.fstat(stream.fileno())
+    identity = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    if identity in _held.get(record.digest, ()):
+        return True
+    holds = status.st_size == record.size and stream_digest(stream) == record.digest
+    if holds:
+        _held.setdefault(record.digest, set()).add(identity)
+    return holds

@@ -19,6 +19,7 @@ from grid_store.policy import MINIMUM_AGE, Candidate, Limits, condemned
 from grid_store.roots import root_keys
 from grid_store.staging import set_aside, sweep
 
+_LEFTOVER_AGE = 2 * 86400.0
 _QUARANTINE_AGE = 7 * 86400.0
 
 
@@ -128,7 +129,7 @@ def _is_dangling(layout: Layout, path: Path, report: Report) -> bool:
 
 def _drop_leftovers(layout: Layout, report: Report) -> int:
     """Drop what dead builds left, files that never reached their place, and what has long been in quarantine."""
-    files = [path for path in layout.area("tmp").glob("file.*") if _is_older(path, MINIMUM_AGE)]
+    files = [path for path in layout.area("tmp").glob("file.*") if _is_older(path, _LEFTOVER_AGE)]
     for path in files if report.executed else ():
         path.unlink(missing_ok=True)
     judged = [path for path in layout.area("quarantine").glob("*") if _is_older(path, _QUARANTINE_AGE)]

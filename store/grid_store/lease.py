@@ -7,12 +7,12 @@ The garbage collection removes an entry only while it holds the same file exclus
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
+from grid_store.advisory import share, take_alone
 from grid_store.layout import Layout
 from grid_store.modes import Modes, ensure_directory
 
@@ -50,7 +50,7 @@ def take_lease(layout: Layout, key: str, modes: Modes) -> Lease:
         descriptor = os.open(path, _FLAGS, modes.file)
         with contextlib.suppress(PermissionError):
             os.fchmod(descriptor, modes.file)
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        share(descriptor)
         if _is_at(path, descriptor):
             return Lease(key, descriptor)
         os.close(descriptor)
@@ -63,7 +63,7 @@ def unleased(layout: Layout, key: str, modes: Modes) -> Iterator[bool]:
     ensure_directory(path.parent, modes)
     descriptor = os.open(path, _FLAGS, modes.file)
     try:
-        yield _lock_alone(descriptor)
+        yield take_alone(descriptor)
     finally:
         os.close(descriptor)
 
@@ -75,17 +75,9 @@ def is_leased(layout: Layout, key: str) -> bool:
     except OSError:
         return False
     try:
-        return not _lock_alone(descriptor)
+        return not take_alone(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _lock_alone(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _is_at(path: Path, descriptor: int) -> bool:

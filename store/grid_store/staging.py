@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 import tempfile
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from grid_store.advisory import share, take_alone
 from grid_store.errors import StoreWriteError
 from grid_store.layout import Layout
 from grid_store.modes import Modes
@@ -56,7 +56,7 @@ def _hold(directory: Path) -> int:
     except OSError:
         directory.rmdir()
         raise
-    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    share(descriptor)
     if not directory.exists():
         os.close(descriptor)
         raise FileNotFoundError(directory)
@@ -86,11 +86,9 @@ def _sweep_one(directory: Path, *, execute: bool) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if execute:
+        abandoned = take_alone(descriptor)
+        if abandoned and execute:
             shutil.rmtree(directory, ignore_errors=True)
-    except OSError:
-        return False
+        return abandoned
     finally:
         os.close(descriptor)
-    return True

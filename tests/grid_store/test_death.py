@@ -52,7 +52,7 @@ def test_a_kill_in_every_phase_costs_nothing(
     for n in range(1, killed + 1):
         begin = time.monotonic()
         entry = store.obtain(Key({"n": n}), produce)
-        assert time.monotonic() - begin < 1.0
+        assert time.monotonic() - begin < 5.0
         assert all(entry.verified(name) for name in entry.files)
     assert leftovers() == []
     assert len(list(store.entries())) == killed + 1

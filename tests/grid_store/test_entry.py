@@ -65,6 +65,13 @@ def test_a_file_is_hashed_once_per_process_unless_it_changes(
         entry.verified("robot.so")
 
 
+def test_a_file_that_went_missing_is_named(store: Store, key: Key, produce: Produce) -> None:
+    entry = store.obtain(key, produce)
+    entry.path("robot.so").unlink()
+    with pytest.raises(CorruptEntryError, match=r"robot\.so cannot be read"):
+        entry.verified("robot.so")
+
+
 @pytest.mark.parametrize("where", [".", "..", "robot.so", "record.json"])
 def test_a_symlink_in_place_of_an_entry_is_refused(store: Store, key: Key, produce: Produce, where: str) -> None:
     path = Path(os.path.normpath(store.obtain(key, produce).directory / where))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grid_store import Key, KeyComponentError, differences
@@ -63,6 +63,7 @@ def test_order_of_components_and_members_does_not_matter() -> None:
     assert list(left.components) == ["a", "b"]
 
 
+@settings(deadline=None)
 @given(values, values)
 def test_different_values_have_different_digests(left: object, right: object) -> None:
     assert (Key({"v": left}) == Key({"v": right})) == _equal(left, right)

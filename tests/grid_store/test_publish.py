@@ -101,6 +101,20 @@ def test_the_loser_of_a_race_uses_the_copy_of_the_winner(
     assert leftovers() == []
 
 
+def test_a_busy_file_at_the_clean_up_does_not_matter(
+    store: Store, layout: Layout, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object, **__: object) -> None:
+        raise OSError(errno.EBUSY, "device or resource busy")
+
+    store.bind("make the directories", {})
+    winner = _publish(layout, key, "first")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rmdir", busy)
+        assert _publish(layout, key, "second") == winner
+    assert store.gc(execute=True)["staging_removed"] == 1
+
+
 def test_a_damaged_winner_goes_to_quarantine(store: Store, layout: Layout, key: Key) -> None:
     store.bind("make the directories", {})
     (_publish(layout, key, "first").directory / "robot.so").unlink()
