@@ -1,0 +1,27 @@
+"""Errors of the front-ends. Every message names the item, the rule it broke and what to do next."""
+
+from __future__ import annotations
+
+from grid_store.errors import GridError
+
+__all__ = ["ClosedHandleError", "NotAvailableError", "RunnerMissingError", "UnitError", "UnknownMethodError"]
+
+
+class RunnerMissingError(GridError, ImportError):
+    """The compiled runner was not built when the package was installed, or cannot be loaded."""
+
+
+class UnitError(GridError, RuntimeError):
+    """A compiled unit cannot be loaded, or does not match the declaration of its algorithm."""
+
+
+class ClosedHandleError(GridError, RuntimeError):
+    """A handle was used after ``close()``."""
+
+
+class NotAvailableError(GridError, NotImplementedError, AttributeError):
+    """A documented feature that this version does not have; to ``hasattr`` it is a missing attribute."""
+
+
+class UnknownMethodError(GridError, AttributeError):
+    """A handle was asked for something that no algorithm and no service is called."""

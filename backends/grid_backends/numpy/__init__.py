@@ -1,0 +1,10 @@
+"""The NumPy front-end: a handle whose methods follow from the declarations of the algorithms."""
+
+from __future__ import annotations
+
+from grid_backends.numpy.handle import RobotHandle
+from grid_backends.numpy.record import RobotRecord
+from grid_backends.numpy.reference import ReferenceFunctions
+from grid_backends.numpy.units import UnitFunctions
+
+__all__ = ["ReferenceFunctions", "RobotHandle", "RobotRecord", "UnitFunctions"]

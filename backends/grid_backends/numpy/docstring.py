@@ -1,0 +1,71 @@
+"""Docstrings of handle methods, written from declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import fill
+
+from grid_backends.numpy.signature import Argument, Signature
+from grid_core.plugins.algorithm import Absent, Input
+
+WIDTH = 100
+
+
+def docstring(signature: Signature) -> str:
+    """Return the numpydoc text of an algorithm's method: shapes, units, errors and source."""
+    algorithm = signature.algorithm
+    blocks = [
+        algorithm.summary,
+        "Parameters\n----------\n" + "\n".join(_parameters(signature)),
+        "Returns\n-------\n" + "\n".join(_returns(signature)),
+        "Raises\n------\nArgumentError\n    An argument has a wrong shape, dtype or batch.",
+    ]
+    if algorithm.notes:
+        blocks.append(f"Notes\n-----\n{algorithm.notes}")
+    if algorithm.source:
+        blocks.append(f"References\n----------\n{algorithm.source}")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _parameters(signature: Signature) -> Iterator[str]:
+    for argument in signature.inputs:
+        optional = ", optional" if isinstance(argument.declared, Input) and argument.declared.optional else ""
+        yield f"{argument.name} : array_like{_number(argument)}, {_shape(argument)}{optional}"
+        yield _indented(_sentence(argument.declared.doc) + _absent(argument))
+    yield "out : ndarray, optional"
+    yield _indented(
+        f"Written to instead of new memory: dtype {signature.dtype}, the shape of the result with its batch axes, or "
+        "flat per sample. A tuple of such arrays, or one flat buffer, if there are several results."
+    )
+
+
+def _returns(signature: Signature) -> Iterator[str]:
+    for argument in signature.outputs:
+        yield f"{argument.name} : ndarray, {_shape(argument)}, {signature.dtype}"
+        yield _indented(_sentence(argument.declared.doc))
+
+
+def _shape(argument: Argument) -> str:
+    return f"shape {argument.symbols}" + (f" = {argument}" if argument.symbols != str(argument) else "")
+
+
+def _number(argument: Argument) -> str:
+    return " or float" if getattr(argument.declared, "scalar_slot", None) is not None else ""
+
+
+def _absent(argument: Argument) -> str:
+    declared = argument.declared
+    if not isinstance(declared, Input) or not declared.optional:
+        return ""
+    if declared.default is not None:
+        slot = f" in component {declared.scalar_slot}, zero elsewhere" if declared.scalar_slot is not None else ""
+        return f" Default {declared.default!r}{slot}."
+    return " Zero if left out." + (" Leaving it out is cheaper." if declared.absent is Absent.VARIANT else "")
+
+
+def _sentence(text: str) -> str:
+    return text.rstrip(".") + "."
+
+
+def _indented(text: str) -> str:
+    return fill(text, WIDTH, initial_indent="    ", subsequent_indent="    ")

@@ -1,0 +1,299 @@
+"""The NumPy handle of a robot."""
+
+from __future__ import annotations
+
+import copy
+from types import TracebackType
+from typing import Any, NoReturn, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grid_backends.errors import ClosedHandleError, NotAvailableError, UnknownMethodError
+from grid_backends.numpy.general import call_general
+from grid_backends.numpy.methods import add_methods
+from grid_backends.numpy.record import Call, FunctionProvider, RobotRecord
+from grid_backends.numpy.signature import Signature
+from grid_backends.numpy.threads import checked_threads, default_threads
+from grid_backends.numpy.unavailable import STANDING, UNAVAILABLE, unavailable
+from grid_core.errors import AlgorithmNotBuiltError, OptionError, nearest
+from grid_core.model import Frame, Joint, Model
+
+CONVENTIONS = ("pinocchio", "mujoco")
+
+Limits = list[list[float | None] | None]
+
+
+class RobotHandle:
+    """A robot whose algorithms are methods on NumPy arrays.
+
+    Every method takes arrays with any leading batch axes; arrays without them are shared by all samples. Inputs of any
+    real dtype are cast to the dtype of the build, which results have too. Handles may be used from several threads.
+
+    Parameters
+    ----------
+    record : RobotRecord
+        The robot entry.
+    functions : FunctionProvider
+        Gives the function of an algorithm at its first call.
+    """
+
+    def __new__(cls, record: RobotRecord, functions: FunctionProvider) -> RobotHandle:  # noqa: ARG004
+        methods = add_methods(cls, tuple(record.signatures.values()))
+        return cast("RobotHandle", object.__new__(methods))
+
+    def __init__(self, record: RobotRecord, functions: FunctionProvider) -> None:
+        self._record = record
+        self._functions = functions
+        self._threads = default_threads()
+        self._convention = "pinocchio"
+        self._closed = False
+        self._signatures: tuple[Signature, ...] = tuple(record.signatures.values())
+        self._calls: list[Call] = [self._first_call(i) for i in range(len(self._signatures))]
+
+    # -- calls --------------------------------------------------------------------------------------------------------
+
+    def _first_call(self, index: int) -> Call:
+        """Return a call that looks the function up, keeps it for later calls, and calls it."""
+
+        def call(arguments: tuple[Any, ...], out: Any, threads: int) -> Any:
+            function = self._functions.get(self._signatures[index].name)
+            if function is None:
+                raise self._not_built(self._signatures[index])
+            if self._calls[index] is call:
+                self._calls[index] = function
+            return function(arguments, out, threads)
+
+        return call
+
+    def _general(self, index: int, arguments: tuple[Any, ...], out: Any) -> Any:
+        return call_general(self._signatures[index], self._calls[index], arguments, out, self._threads)
+
+    def _not_built(self, signature: Signature) -> AlgorithmNotBuiltError:
+        return AlgorithmNotBuiltError(
+            f"robot {self.name!r}: algorithm {signature.name!r} (family {signature.algorithm.family!r}) is not built "
+            f"in this entry; add {signature.name!r} to algorithm_list and register the robot again, or use lazy=True"
+        )
+
+    def _check_convention(self, convention: Any) -> None:
+        if convention not in CONVENTIONS:
+            raise OptionError(f"robot {self.name!r}: convention is {convention!r}, expected one of {CONVENTIONS}")
+        if convention == "mujoco" and self.floating_base:
+            raise NotAvailableError(
+                f"robot {self.name!r}: the MuJoCo convention on a floating base is not available in this version; use "
+                "'pinocchio' and convert inputs and outputs (on a fixed base both are the same)"
+            )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in UNAVAILABLE:
+            raise unavailable(self.name, name)
+        if name in STANDING:
+            return self._record.facts.get(name, STANDING[name])
+        known = {*(n for n in dir(self) if not n.startswith("_")), *UNAVAILABLE}
+        raise UnknownMethodError(f"robot {self.name!r} has no method or attribute {name!r}{nearest(name, known)}")
+
+    # -- closing ------------------------------------------------------------------------------------------------------
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._closed
+
+    def close(self) -> None:
+        """Release the compiled units. Calls in progress finish; later ones raise ClosedHandleError. Idempotent."""
+        self._closed = True
+        self._calls[:] = [self._refuse] * len(self._calls)
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise ClosedHandleError(
+            f"robot {self.name!r}: this handle is closed; get a new one with get_robot({self.name!r})"
+        )
+
+    def __enter__(self) -> RobotHandle:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = " closed" if self._closed else ""
+        return f"<RobotHandle {self.name!r} nq={self.nq} nv={self.nv} {self.dtype} on {self.device}{state}>"
+
+    # -- settings -----------------------------------------------------------------------------------------------------
+
+    @property
+    def threads(self) -> int:
+        """Most threads that one call may use; the default is GRID_RBD_THREADS or every CPU of the process."""
+        return self._threads
+
+    @threads.setter
+    def threads(self, value: int) -> None:
+        self._threads = checked_threads(value)
+
+    @property
+    def output_convention(self) -> str:
+        """``"pinocchio"`` or ``"mujoco"``; the same on a fixed base."""
+        return self._convention
+
+    @output_convention.setter
+    def output_convention(self, value: str) -> None:
+        self._check_convention(value)
+        self._convention = value
+
+    # -- the entry ----------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """Name the robot is registered under."""
+        return self._record.name
+
+    @property
+    def dtype(self) -> str:
+        """``"float32"`` or ``"float64"``: what methods compute in and return."""
+        return self._record.dtype
+
+    @property
+    def device(self) -> str:
+        """Where the methods run."""
+        return self._record.device
+
+    @property
+    def max_batch(self) -> int:
+        """Batch size the robot was registered for; larger batches work too."""
+        return self._record.max_batch
+
+    @property
+    def ctx_id(self) -> int:
+        """Id of the run-time context: 0, the default one."""
+        return 0
+
+    @property
+    def model_version(self) -> int:
+        """Grows with every change of run-time parameters; 1 as long as there are none."""
+        return 1
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """A copy of what is known about the entry: sizes, joint names and limits, build facts."""
+        facts = {
+            "name": self.name,
+            "dtype": self.dtype,
+            "device": self.device,
+            "max_batch": self.max_batch,
+            "nq": self.nq,
+            "nv": self.nv,
+            "nb": self.nb,
+            "num_ees": self.num_ees,
+            "floating_base": self.floating_base,
+            "joint_names": self.joint_names,
+            "joint_pos_limits": self.joint_pos_limits,
+            "joint_vel_limits": self.joint_vel_limits,
+            "joint_effort_limits": self.joint_effort_limits,
+            "algorithm_list": list(self._record.algorithms),
+        }
+        return copy.deepcopy({**facts, **self._record.facts})
+
+    def capabilities(self) -> dict[str, dict[str, Any]]:
+        """What the entry can do: for each declared algorithm whether it is built, and its per-sample output shapes."""
+        return {s.name: self._capability(s) for s in self._signatures}
+
+    def _capability(self, signature: Signature) -> dict[str, Any]:
+        shapes = tuple(o.shape for o in signature.outputs)
+        return {
+            "built": signature.name in self._record.algorithms,
+            "family": signature.algorithm.family,
+            "out_shape": shapes[0] if len(shapes) == 1 else shapes,
+            "mjx": False,
+            "tier": None,
+            "threads": None,
+            "max_threads": None,
+            "batch_threshold": None,
+            "threads_small": None,
+        }
+
+    # -- the robot ----------------------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> Model:
+        """The robot: joints, bodies and frames."""
+        return self._record.model
+
+    @property
+    def nq(self) -> int:
+        """Width of a configuration; a floating base has 7 (position, quaternion xyzw) before its joints."""
+        return self.model.nq
+
+    @property
+    def nv(self) -> int:
+        """Width of velocities, accelerations and forces, and of every tangent axis."""
+        return self.model.nv
+
+    @property
+    def nb(self) -> int:
+        """Number of moving bodies; ``f_ext`` is ``6*nb`` wide."""
+        return self.model.nb
+
+    num_joints = nq
+    num_vel = nv
+    num_bodies = nb
+
+    @property
+    def num_ees(self) -> int:
+        """Number of end effectors: the named ones, else the leaf joints."""
+        return len(self._record.end_effectors) or len(self.model.leaf_joints)
+
+    @property
+    def floating_base(self) -> bool:
+        """Whether the base moves freely."""
+        return self.model.floating_base
+
+    @property
+    def configuration_layout(self) -> tuple[tuple[str, int, int, int, int], ...]:
+        """Blocks ``(kind, q0, v0, nq, nv)`` that map configuration slots to velocity slots."""
+        return self.model.configuration_layout
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of the movable joints; the index is the joint id."""
+        return list(self.model.joint_names)
+
+    @property
+    def joint_pos_limits(self) -> Limits:
+        """``[lower, upper]`` of each joint, rad or m; ``None`` for a joint or side without limit. Not enforced."""
+        return [_position_limits(joint) for joint in self.model.joints]
+
+    @property
+    def joint_vel_limits(self) -> list[float | None]:
+        """Velocity limit of each joint, rad/s or m/s; ``None`` where there is none."""
+        return [_finite(joint.velocity_limit) for joint in self.model.joints]
+
+    @property
+    def joint_effort_limits(self) -> list[float | None]:
+        """Effort limit of each joint, N m or N; ``None`` where there is none."""
+        return [_finite(joint.effort_limit) for joint in self.model.joints]
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """Named frames: every joint and every link of the description."""
+        return self.model.frames
+
+    def neutral(self) -> NDArray[Any]:
+        """Return the neutral configuration, shape (nq,): zeros and identity quaternions."""
+        return self.model.neutral().astype(self.dtype)
+
+    def random(self, seed: int, n: int) -> NDArray[Any]:
+        """Return ``n`` reproducible configurations inside the joint limits, shape (n, nq)."""
+        return self.model.random(seed, n).astype(self.dtype)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _position_limits(joint: Joint) -> list[float | None] | None:
+    sides = [_finite(joint.lower), _finite(joint.upper)]
+    return None if sides == [None, None] else sides

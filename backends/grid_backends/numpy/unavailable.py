@@ -1,0 +1,51 @@
+"""Documented parts of the handle that this version does not have yet, and what to use instead."""
+
+from __future__ import annotations
+
+from grid_backends.errors import NotAvailableError
+
+_TABLES = (
+    "run-time parameter tables",
+    "register the robot again with changed values in its description; unchanged units are reused",
+)
+_TOOLS = (
+    "run-time tools and contact frames",
+    "compute the body wrenches and pass them as f_ext, or add the tool's link to the description",
+)
+_GPU = ("CUDA settings", "they have no meaning on a CPU; set 'threads' instead")
+_PINNED = ("page-locked memory", "numpy.empty gives arrays that serve as out= on a CPU")
+_CONTEXTS = ("run-time contexts", "handles share nothing that calls could change, so one handle serves all threads")
+
+UNAVAILABLE: dict[str, tuple[str, str]] = {
+    name: feature
+    for feature, names in {
+        _TABLES: """inertia_params set_inertia_params transform_params set_transform_params joint_damping joint_friction
+                    joint_friction_width set_joint_dynamics""",
+        _TOOLS: "attach_tool detach_tool tool_fext contact_fext",
+        _GPU: """max_perf_level_threads threads_per_block set_threads_per_block kernel_max_threads apply_profile_overlay
+                 apply_batch_overlay install_device_pool device_profile""",
+        _PINNED: "pinned_empty is_pinned",
+        _CONTEXTS: "context",
+        ("the MuJoCo view", "convert inputs and outputs to the Pinocchio convention"): "mujoco",
+    }.items()
+    for name in names.split()
+}
+"""Attribute -> (feature, what to do instead)."""
+
+STANDING: dict[str, object] = {
+    "runtime_inertia": False,
+    "runtime_transform": False,
+    "runtime_joint_dynamics": False,
+    "friction_model": "sign",
+    "tool": None,
+    "contact_frames": None,
+}
+"""Attributes that tell whether a build option is in use, and their value where the build facts do not say."""
+
+
+def unavailable(robot: str, name: str) -> NotAvailableError:
+    """Return the error for an attribute in :data:`UNAVAILABLE`."""
+    feature, instead = UNAVAILABLE[name]
+    return NotAvailableError(
+        f"robot {robot!r}: {name!r} belongs to {feature}, which this version does not have; {instead}"
+    )

@@ -1,0 +1,221 @@
+"""The service side of the NumPy handle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grid_backends.errors import ClosedHandleError, NotAvailableError, UnknownMethodError
+from grid_backends.numpy import ReferenceFunctions, RobotHandle
+from grid_backends.numpy.unavailable import UNAVAILABLE
+from grid_core.errors import AlgorithmNotBuiltError, GridError, OptionError, PluginError
+from grid_core.model import Model, load_model
+from tests.grid_backends.toys import TAU, TOY, URDF, declare, evaluate, expected, make_record
+
+NV, NQ = 8, 9
+
+
+@pytest.fixture
+def plain(model: Model) -> RobotHandle:
+    """A handle on the reference device."""
+    record = make_record(model, max_batch=32, facts={"compiler": {"name": "g++"}})
+    return RobotHandle(record, ReferenceFunctions(record, evaluate))
+
+
+def fixed() -> RobotHandle:
+    record = make_record(load_model(URDF))
+    return RobotHandle(record, ReferenceFunctions(record, evaluate))
+
+
+def test_sizes(plain: RobotHandle) -> None:
+    assert (plain.nq, plain.nv, plain.nb) == (NQ, NV, 3)
+    assert (plain.num_joints, plain.num_vel, plain.num_bodies) == (NQ, NV, 3)
+    assert (plain.num_ees, plain.max_batch, plain.ctx_id, plain.model_version) == (1, 32, 0, 1)
+    assert (plain.name, plain.dtype, plain.device, plain.floating_base) == ("flyer", "float64", "cpu", True)
+    assert plain.configuration_layout[0] == ("floating", 0, 0, 7, 6)
+    assert "arm" in [frame.name for frame in plain.frames]
+    assert repr(plain) == "<RobotHandle 'flyer' nq=9 nv=8 float64 on cpu>"
+
+
+def test_named_end_effectors_are_counted(model: Model) -> None:
+    record = make_record(model, end_effectors=("arm", "wheel"))
+    assert RobotHandle(record, ReferenceFunctions(record, evaluate)).num_ees == 2
+
+
+def test_limits_follow_the_joint_ids(plain: RobotHandle) -> None:
+    assert plain.joint_names[1:] == ["shoulder", "axle"]
+    assert plain.joint_pos_limits == [None, [-1.0, 2.0], None]
+    assert plain.joint_vel_limits == [None, 4.0, None]
+    assert plain.joint_effort_limits == [None, 3.0, None]
+
+
+def test_configurations(plain: RobotHandle) -> None:
+    np.testing.assert_array_equal(plain.neutral(), [0, 0, 0, 0, 0, 0, 1, 0, 0])
+    samples = plain.random(3, 5)
+    assert samples.shape == (5, NQ)
+    np.testing.assert_array_equal(samples, plain.random(3, 5))
+    assert ((samples[:, 7] >= -1) & (samples[:, 7] <= 2)).all()
+
+
+def test_meta_is_a_copy(plain: RobotHandle) -> None:
+    plain.meta["compiler"]["name"] = "changed"
+    assert plain.meta["compiler"] == {"name": "g++"}
+    assert plain.meta["algorithm_list"] == ["toy", "pair_of_toys"]
+    assert plain.meta["joint_pos_limits"] == plain.joint_pos_limits
+
+
+def test_capabilities_tell_what_is_built(plain: RobotHandle) -> None:
+    capabilities = plain.capabilities()
+    assert [name for name, entry in capabilities.items() if entry["built"]] == ["toy", "pair_of_toys"]
+    assert capabilities["toy"]["out_shape"] == (NV,)
+    assert capabilities["pair_of_toys"]["out_shape"] == ((NV,), (NV, NV))
+    assert not capabilities["absent_toy"]["mjx"]
+
+
+def test_aliases_are_the_same_method(handle: RobotHandle, rng: np.random.Generator) -> None:
+    q, qd = rng.normal(size=NQ), rng.normal(size=NV)
+    np.testing.assert_array_equal(handle.plaything(q, qd), handle.toy(q, qd))
+
+
+def test_methods_are_listed(plain: RobotHandle) -> None:
+    assert {"toy", "plaything", "pair_of_toys", "absent_toy"} <= set(dir(plain))
+    assert isinstance(plain, RobotHandle)
+
+
+def test_an_algorithm_that_is_not_built_says_what_to_add(handle: RobotHandle) -> None:
+    for _ in range(2):
+        with pytest.raises(AlgorithmNotBuiltError, match=r"add 'absent_toy' to algorithm_list and .* or use lazy=True"):
+            handle.absent_toy(np.zeros(NQ), np.zeros(NV))
+
+
+def test_functions_are_asked_for_once(model: Model) -> None:
+    record = make_record(model)
+    asked: list[str] = []
+    reference = ReferenceFunctions(record, evaluate)
+
+    class Lazy:
+        def get(self, name: str) -> Any:
+            asked.append(name)
+            return reference.get("toy" if name == "absent_toy" else name)
+
+    handle = RobotHandle(record, Lazy())
+    assert asked == []
+    zeros = np.zeros(NQ), np.zeros(NV)
+    for _ in range(3):
+        np.testing.assert_array_equal(handle.absent_toy(*zeros), expected(*zeros))
+    assert asked == ["absent_toy"]
+
+
+def test_unknown_names_are_missing_attributes_with_a_hint(plain: RobotHandle) -> None:
+    with pytest.raises(UnknownMethodError, match=r"'flyer' has no method or attribute 'toyy'; did you mean .*'toy'"):
+        plain.toyy()
+    assert not hasattr(plain, "nothing_like_it")
+    assert not hasattr(plain, "__cuda_array_interface__")
+
+
+@pytest.mark.parametrize("name", sorted(UNAVAILABLE))
+def test_features_of_later_versions_are_named(plain: RobotHandle, name: str) -> None:
+    assert not hasattr(plain, name)
+    with pytest.raises(NotImplementedError, match=f"'{name}' belongs to .*, which this version does not have; .*") as e:
+        getattr(plain, name)
+    assert isinstance(e.value, NotAvailableError)
+    assert isinstance(e.value, GridError)
+
+
+def test_build_options_are_told(model: Model, plain: RobotHandle) -> None:
+    assert (plain.runtime_inertia, plain.tool, plain.friction_model) == (False, None, "sign")
+    record = make_record(model, facts={"friction_model": "tanh"})
+    assert RobotHandle(record, ReferenceFunctions(record, evaluate)).friction_model == "tanh"
+
+
+def test_closed_handles_refuse_calls(make_handle: Callable[..., RobotHandle]) -> None:
+    zeros = np.zeros(NQ), np.zeros(NV)
+    handle = make_handle()
+    toy = handle.toy
+    toy(*zeros)
+    assert not handle.closed
+    handle.close()
+    handle.close()
+    for method in (toy, handle.plaything, handle.pair_of_toys, handle.absent_toy):
+        with pytest.raises(ClosedHandleError, match=r"handle is closed; get a new one with get_robot\('flyer'\)"):
+            method(*zeros)
+    assert handle.nq == NQ
+    assert "closed" in repr(handle)
+
+
+def test_leaving_a_with_block_closes(make_handle: Callable[..., RobotHandle]) -> None:
+    with make_handle() as handle:
+        handle.toy(np.zeros(NQ), np.zeros(NV))
+    with pytest.raises(ClosedHandleError):
+        handle.toy(np.zeros(NQ), np.zeros(NV))
+
+
+def test_convention_is_free_on_a_fixed_base() -> None:
+    handle = fixed()
+    handle.output_convention = "mujoco"
+    assert handle.output_convention == "mujoco"
+    zeros = np.zeros(handle.nq), np.zeros(handle.nv)
+    np.testing.assert_array_equal(handle.toy(*zeros, _convention="mujoco"), handle.toy(*zeros))
+
+
+def test_convention_on_a_floating_base_is_not_available(handle: RobotHandle) -> None:
+    with pytest.raises(NotAvailableError, match="MuJoCo convention on a floating base"):
+        handle.output_convention = "mujoco"
+    with pytest.raises(NotAvailableError, match="MuJoCo convention on a floating base"):
+        handle.toy(np.zeros(NQ), np.zeros(NV), _convention="mujoco")
+    assert handle.output_convention == "pinocchio"
+
+
+def test_unknown_convention_is_refused(plain: RobotHandle) -> None:
+    with pytest.raises(OptionError, match="convention is 'drake', expected one of"):
+        plain.output_convention = "drake"
+
+
+def test_threads(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GRID_RBD_THREADS", raising=False)
+    assert fixed().threads >= 1
+    monkeypatch.setenv("GRID_RBD_THREADS", "3")
+    handle = fixed()
+    assert handle.threads == 3
+    handle.threads = 2
+    assert handle.threads == 2
+    for wrong in (0, 1.5, True, "2"):
+        with pytest.raises(OptionError, match="threads is"):
+            handle.threads = wrong  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("text", ["0", "many", "-1", "1.5"])
+def test_a_wrong_number_of_threads_in_the_environment(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("GRID_RBD_THREADS", text)
+    with pytest.raises(OptionError, match=f"GRID_RBD_THREADS is '{text}'; set a positive integer or unset it"):
+        fixed()
+
+
+def test_one_handle_serves_several_threads(handle: RobotHandle) -> None:
+    handle.threads = 2
+
+    def calls(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        for batch in rng.integers(1, 300, 20):
+            q, qd = rng.normal(size=(batch, NQ)), rng.normal(size=(batch, NV))
+            np.testing.assert_allclose(handle.toy(q, qd), expected(q, qd))
+
+    with ThreadPoolExecutor(6) as executor:
+        list(executor.map(calls, range(6)))
+
+
+@pytest.mark.parametrize("name", ["nq", "close", "threads"])
+def test_algorithms_may_not_hide_services(model: Model, name: str) -> None:
+    record = make_record(model)
+    object.__setattr__(record, "declarations", {"toy": TOY, name: declare(name, (TAU,))})
+    with pytest.raises(PluginError, match=f"the method name '{name}' is taken; rename the algorithm or its alias"):
+        RobotHandle(record, ReferenceFunctions(record, evaluate))
+
+
+def test_only_two_dtypes_exist(model: Model) -> None:
+    with pytest.raises(OptionError, match="dtype is 'float16', expected one of"):
+        make_record(model, "float16")

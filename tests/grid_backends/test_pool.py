@@ -1,0 +1,100 @@
+"""The thread pool: split batches, several callers at once, forks."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grid_backends.numpy.units import open_unit
+from grid_core.model import Model
+from tests.grid_backends.toys import expected, make_record
+
+NV, NQ = 8, 9
+RAGGED = (1, 3, 4, 5, 63, 64, 65, 257, 1003)
+
+
+@pytest.fixture
+def heavy(native: ModuleType, model: Model, compile_unit: Callable[..., Path]) -> Any:
+    """A function that claims so much work per sample that every batch is split."""
+    return open_unit(compile_unit(OPERATIONS=1_000_000), make_record(model).signatures["toy"])
+
+
+def sample(batch: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(batch)
+    return rng.normal(size=(batch, NQ)), rng.normal(size=(batch, NV))
+
+
+def run(function: Any, batch: int, threads: int) -> tuple[np.ndarray, np.ndarray]:
+    q, qd = sample(batch)
+    return function((q, qd, None, None, None, None), None, threads), expected(q, qd)
+
+
+@pytest.mark.parametrize("threads", [-1, 0, 1, 2, 3, 8])
+def test_split_batches_are_complete(heavy: Any, threads: int) -> None:
+    for batch in RAGGED:
+        np.testing.assert_allclose(*run(heavy, batch, threads))
+
+
+def test_rows_do_not_depend_on_the_split(heavy: Any) -> None:
+    q, qd = sample(1003)
+    alone = [heavy((q[i], qd[i], None, None, None, None)) for i in range(len(q))]
+    for threads in (1, 2, 5):
+        np.testing.assert_array_equal(heavy((q, qd, None, None, None, None), None, threads), alone)
+
+
+def test_starts_as_many_workers_as_asked_for(heavy: Any, native: ModuleType) -> None:
+    run(heavy, 1003, 4)
+    assert native.workers() >= 3
+    before = native.workers()
+    run(heavy, 1003, 2)
+    assert native.workers() == before
+
+
+def test_small_work_stays_on_the_caller(native: ModuleType, model: Model, compile_unit: Callable[..., Path]) -> None:
+    light = open_unit(compile_unit(OPERATIONS=1), make_record(model).signatures["toy"])
+    before = native.workers()
+    np.testing.assert_allclose(*run(light, 1003, before + 10))
+    assert native.workers() == before
+
+
+def test_many_callers_at_once(heavy: Any) -> None:
+    def calls(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        for _ in range(40):
+            np.testing.assert_allclose(*run(heavy, int(rng.integers(1, 600)), int(rng.integers(1, 5))))
+
+    with ThreadPoolExecutor(8) as executor:
+        list(executor.map(calls, range(8)))
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_forked_children_get_a_pool_of_their_own(heavy: Any, native: ModuleType) -> None:
+    run(heavy, 1003, 4)
+    with ThreadPoolExecutor(2) as executor:
+        busy = [executor.submit(run, heavy, 257, 3) for _ in range(200)]
+        for _ in range(3):
+            assert exit_code(heavy, native) == 0
+        for future in busy:
+            np.testing.assert_allclose(*future.result())
+
+
+def exit_code(heavy: Any, native: ModuleType) -> int:
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            signal.alarm(20)  # a child that hangs is a failure
+            fresh = native.workers() == 0
+            result, answer = run(heavy, 1003, 3)
+            code = 0 if fresh and native.workers() == 2 and np.allclose(result, answer) else 2
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
