@@ -131,7 +131,8 @@ def mount(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 def start(tmp_path: Path) -> Iterator[Start]:
     """Start a script in a new process, with the store imported and ``produce`` defined."""
     started: list[subprocess.Popen[str]] = []
-    environment = {**os.environ, "PYTHONPATH": str(Path(grid_store.__file__).parent.parent), "TMPDIR": str(tmp_path)}
+    paths = os.pathsep.join([str(Path(grid_store.__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": paths, "TMPDIR": str(tmp_path)}
 
     def begin(script: str, *arguments: object, **more: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
