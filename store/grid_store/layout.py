@@ -35,7 +35,7 @@ _LONGEST_NAME = 240
 def default_root() -> Path:
     """Return the root of a store that was given none: ``GRID_RBD_CACHE_DIR``, else the user's cache directory.
 
-    For a user without a home directory that is a relative path, which :func:`~grid_store.usable.prepare` rejects.
+    For a user without a home directory that is a relative path, which :func:`~grid_store.usable.check_root` rejects.
     """
     if chosen := os.environ.get(ENVIRONMENT):
         return absolute(chosen)

@@ -69,11 +69,13 @@ def unleased(layout: Layout, key: str, modes: Modes) -> Iterator[bool]:
 
 
 def is_leased(layout: Layout, key: str) -> bool:
-    """Return whether a living process holds a lease on ``key``; creates nothing."""
+    """Return whether a living process holds, or may hold, a lease on ``key``; creates nothing."""
     try:
         descriptor = os.open(layout.lease(key), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
+    except FileNotFoundError:
         return False
+    except PermissionError:
+        return True
     try:
         return not take_alone(descriptor)
     finally:

@@ -93,9 +93,13 @@ def _rename(staged: Path, target: Path) -> bool:
 
 
 def _walk(staged: Path) -> Iterator[Path]:
-    for directory, subdirectories, names in os.walk(staged):
+    for directory, subdirectories, names in os.walk(staged, onerror=_raise):
         for name in [*names, *(sub for sub in subdirectories if Path(directory, sub).is_symlink())]:
             yield Path(directory, name)
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _seal_file(path: Path) -> FileRecord:

@@ -193,10 +193,11 @@ class Store:
             The record of a name or consumer cannot be understood, so nothing was removed.
         """
         limits = Limits(objects_days, max_bytes)
-        if execute:
-            return collect(self._layout, limits, prepare(self._layout))
-        check_root(self._layout)
-        return preview(self._layout, limits)
+        with _writing(self._layout):
+            if execute:
+                return collect(self._layout, limits, prepare(self._layout))
+            check_root(self._layout)
+            return preview(self._layout, limits)
 
     def _readable(self) -> Iterator[Layout]:
         try:

@@ -27,8 +27,10 @@ def check_root(layout: Layout) -> os.stat_result | None:
     UnsafeStoreError
         Others can write to the root or to the store below it, or the store is a symbolic link.
     StoreUnavailableError
-        The root cannot be read, or is not a directory.
+        The root cannot be read, is not a directory, or is relative (see :func:`~grid_store.layout.default_root`).
     """
+    if not layout.root.is_absolute():
+        raise _unavailable(layout, "this user has no home directory")
     try:
         status = layout.root.stat()
         _refuse_writable_for_others(layout.root, status)
@@ -55,8 +57,6 @@ def prepare(layout: Layout) -> Modes:
         The disk is full.
     """
     check_root(layout)
-    if not layout.root.is_absolute():
-        raise _unavailable(layout, "this user has no home directory")
     try:
         modes = _make(layout)
     except OSError as error:

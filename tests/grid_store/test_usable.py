@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 import pytest
 
-from grid_store import Key, Store, UnsafeStoreError
+from grid_store import Key, Store, StoreUnavailableError, UnsafeStoreError
 
 Produce = Callable[[Path], dict[str, Any]]
 Run = Callable[..., str]
@@ -86,6 +87,20 @@ def test_a_symlink_inside_the_store_is_refused(store: Store, key: Key, never: Pr
     path.symlink_to(store.root / "elsewhere")
     with pytest.raises(UnsafeStoreError, match="symbolic link"):
         store.obtain(key, never)
+
+
+def test_without_a_home_nothing_is_read_from_the_working_directory(
+    tmp_path: Path, key: Key, produce: Produce, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def homeless(*_: object, **__: object) -> str:
+        raise RuntimeError("could not determine the home directory")
+
+    Store(tmp_path / "~" / ".cache" / "grid-rbd").obtain(key, produce)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GRID_RBD_CACHE_DIR", raising=False)
+    monkeypatch.setattr(platformdirs, "user_cache_dir", homeless)
+    with pytest.raises(StoreUnavailableError, match="no home directory"):
+        Store(strict=True).get(key.digest)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become two other users")
