@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 from grid_core.trace.scalar import Real, Scalar
@@ -66,5 +67,9 @@ class Writer:
 
 
 def constant(x: float) -> str:
-    """Return a literal of type ``T`` that reads back as the same number."""
+    """Return an expression of type ``T`` that is the same number; infinities and NaN have no literal."""
+    if math.isnan(x):
+        return 'T(__builtin_nan(""))'
+    if math.isinf(x):
+        return "T(__builtin_inf())" if x > 0.0 else "T(-__builtin_inf())"
     return f"T({float(x)!r})"

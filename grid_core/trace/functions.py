@@ -72,13 +72,13 @@ def atan2(y: Real, x: Real) -> Real:
 
 def minimum(x: Real, y: Real) -> Real:
     if not isinstance(x, Scalar) and not isinstance(y, Scalar):
-        return min(x, y)
+        return x if x < y or math.isnan(x) else y
     return x if x is y else operation("min", x, y)
 
 
 def maximum(x: Real, y: Real) -> Real:
     if not isinstance(x, Scalar) and not isinstance(y, Scalar):
-        return max(x, y)
+        return x if x > y or math.isnan(x) else y
     return x if x is y else operation("max", x, y)
 
 
@@ -96,7 +96,7 @@ def equal(x: Real, y: Real) -> Scalar | bool:
 
 def _compare(op: str, x: Real, y: Real) -> Scalar | bool:
     if not isinstance(x, Scalar) and not isinstance(y, Scalar):
-        return {"lt": x < y, "le": x <= y, "eq": x == y}[op]
+        return bool({"lt": x < y, "le": x <= y, "eq": x == y}[op])
     return operation(op, x, y)
 
 
@@ -104,4 +104,11 @@ def select(condition: Scalar | bool, x: Real, y: Real) -> Real:
     """Return ``x`` where the condition holds and ``y`` elsewhere; the branch not taken never influences the result."""
     if isinstance(condition, bool):
         return x if condition else y
-    return x if x is y else operation("select", condition, x, y)
+    return x if _same(x, y) else operation("select", condition, x, y)
+
+
+def _same(x: Real, y: Real) -> bool:
+    """Return whether two values are one: the same scalar, or equal constants (whichever objects hold them)."""
+    if isinstance(x, Scalar) or isinstance(y, Scalar):
+        return x is y
+    return x == y and math.copysign(1.0, x) == math.copysign(1.0, y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from grid_core.trace.functions import cos, sin
-from grid_core.trace.scalar import Real
+from grid_core.trace.scalar import Real, Scalar
 
 Vector = tuple[Real, ...]
 Matrix = tuple[Vector, ...]
@@ -16,7 +16,7 @@ IDENTITY3: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 def vector(values: Iterable[Real]) -> Vector:
     """Return a vector of Python floats and scalars from any sequence (NumPy arrays included)."""
-    return tuple(float(x) if isinstance(x, (int, float)) else x for x in values)
+    return tuple(x if isinstance(x, Scalar) else float(x) for x in values)
 
 
 def matrix(rows: Iterable[Iterable[Real]]) -> Matrix:

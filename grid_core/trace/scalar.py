@@ -135,8 +135,11 @@ def _graph(*args: Real) -> Graph:
 
 
 def operation(op: str, *args: Real) -> Scalar:
-    """Build the node ``op(*args)`` without any folding; at least one argument is symbolic."""
-    return _graph(*args).node(op, tuple(x if isinstance(x, Scalar) else float(x) for x in args))
+    """Build the node ``op(*args)`` without any folding; at least one argument is symbolic.
+
+    A constant minus zero is taken as zero: the two have one key, and which came first must not matter.
+    """
+    return _graph(*args).node(op, tuple(x if isinstance(x, Scalar) else float(x) + 0.0 for x in args))
 
 
 def add(x: Real, y: Real) -> Real:
