@@ -10,11 +10,12 @@ namespace grid {
 
 namespace {
 
-// Arithmetic operations: how much of it makes each step worth its price (a pack does 10 to 30 in a nanosecond).
-constexpr int64_t kReleaseGil = 20'000;     // below it, letting other Python threads run costs more than the work
-constexpr int64_t kPerThread = 150'000;     // each further thread must find this much
-constexpr int64_t kPerChunk = 50'000;       // handing out less is all overhead
-constexpr int64_t kChunksPerThread = 8;     // so that threads of unequal speed end together
+// Arithmetic operations: how much of it makes each step worth its price (a core does 20 to 100 in a nanosecond).
+constexpr int64_t kReleaseGil = 20'000;   // below it, letting other Python threads run costs more than the work
+constexpr int64_t kPerThread = 150'000;   // each thread must find this much
+constexpr int64_t kBrief = 1'500'000;     // not worth waking threads for
+constexpr int64_t kPerChunk = 50'000;     // handing out less is all overhead
+constexpr int64_t kChunksPerThread = 8;   // so that threads of unequal speed end together
 
 struct GilReleased {
     explicit GilReleased(bool release) : state(release ? PyEval_SaveThread() : nullptr) {}
@@ -39,7 +40,7 @@ void execute(const Task& task, int64_t batch, int64_t operations, int64_t lanes,
     const int64_t even = (batch + useful * kChunksPerThread - 1) / (useful * kChunksPerThread);
     const int64_t least = (kPerChunk + operations - 1) / operations;
     Loop loop{Task::body, &task, batch, round_up(std::max(even, least), lanes)};
-    Pool::get().run(loop, static_cast<int>(useful));
+    Pool::get().run(loop, static_cast<int>(useful), work < kBrief);
 }
 
 }  // namespace grid

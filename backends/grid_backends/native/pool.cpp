@@ -18,6 +18,7 @@ namespace {
 constexpr int kMaxWorkers = 1023;
 constexpr size_t kStackBytes = size_t{16} << 20;  // units keep their workspace on the stack
 constexpr auto kSpin = std::chrono::microseconds(50);
+constexpr auto kBurst = std::chrono::microseconds(200);
 
 std::atomic<Pool*> current{nullptr};  // never deleted: workers may outlive every static object
 
@@ -68,10 +69,21 @@ Pool& Pool::get() {
 
 void Pool::watch_forks() { pthread_atfork(nullptr, nullptr, forget_pool); }
 
-void Pool::run(Loop& loop, int threads) {
+void Pool::run(Loop& loop, int threads, bool brief) {
+    const bool burst = in_burst();
+    if (brief && !burst && sleeping_ == workers_) {
+        loop.work();
+        return;
+    }
     open(loop, threads - 1);
     loop.work();
     close(loop);
+}
+
+// Whether the last call was a moment ago.
+bool Pool::in_burst() {
+    const int64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+    return now - last_run_.exchange(now, std::memory_order_relaxed) < kBurst / std::chrono::nanoseconds(1);
 }
 
 void* Pool::enter(void* pool) {
@@ -115,7 +127,7 @@ void Pool::open(Loop& loop, int seats) {
         loop.seats = seats;
         loops_.push_back(&loop);
         epoch_.fetch_add(1, std::memory_order_release);
-        wake = std::min(seats, sleeping_);
+        wake = std::min(seats, sleeping_.load());
     }
     for (; wake > 0; --wake) opened_.notify_one();
 }

@@ -35,8 +35,9 @@ class Pool {
     static void watch_forks();
 
     // Runs the loop with at most `threads` threads, the calling one included, and returns when all of it is done.
-    // Any number of threads may call at once.
-    void run(Loop& loop, int threads);
+    // Any number of threads may call at once. A `brief` loop wakes sleeping workers only when calls come in a burst:
+    // waking costs microseconds, workers that just finished other work are still awake.
+    void run(Loop& loop, int threads, bool brief);
 
     int workers() const { return workers_.load(std::memory_order_relaxed); }
 
@@ -44,6 +45,7 @@ class Pool {
     static void* enter(void* pool);
     void serve();
     void grow(int workers);
+    bool in_burst();
     void open(Loop& loop, int seats);
     void close(Loop& loop);
     Loop* join();
@@ -56,7 +58,8 @@ class Pool {
     std::vector<Loop*> loops_;
     std::atomic<uint64_t> epoch_{0};  // counts opened loops: what idle workers watch
     std::atomic<int> workers_{0};
-    int sleeping_ = 0;
+    std::atomic<int> sleeping_{0};  // changed under the mutex only
+    std::atomic<int64_t> last_run_{0};
 };
 
 }  // namespace grid

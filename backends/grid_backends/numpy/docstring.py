@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from textwrap import fill
 
 from grid_backends.numpy.signature import Argument, Signature
@@ -67,5 +68,6 @@ def _sentence(text: str) -> str:
     return text.rstrip(".") + "."
 
 
+@cache
 def _indented(text: str) -> str:
     return fill(text, WIDTH, initial_indent="    ", subsequent_indent="    ")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
+from types import CodeType
 from typing import Any
 
 from grid_backends.numpy.docstring import docstring
@@ -47,8 +49,13 @@ def _method(signature: Signature, index: int, qualname: str) -> Callable[..., An
     arguments = "".join(f"{i.name}, " for i in signature.inputs)
     source = SOURCE.format(name=signature.name, parameters=signature.parameters, arguments=arguments, index=index)
     namespace: dict[str, Any] = {"__name__": __name__, "inf": math.inf}
-    exec(compile(source, f"<method {signature.name}>", "exec"), namespace)  # noqa: S102
+    exec(_compiled(source, signature.name), namespace)  # noqa: S102
     method: Callable[..., Any] = namespace[signature.name]
     method.__doc__ = docstring(signature)
     method.__qualname__ = qualname
     return method
+
+
+@cache
+def _compiled(source: str, name: str) -> CodeType:
+    return compile(source, f"<method {name}>", "exec")
