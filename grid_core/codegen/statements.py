@@ -107,7 +107,8 @@ def _twin(piece: Piece, node: Scalar) -> Scalar | None:
 
 def _loop(schedule: Schedule, loop: Loop) -> Iterator[str]:
     body = loop.body()
-    inner = Writer(frozenset(n.id for n in body if n.op in COMPARISONS), schedule.arrays)
+    masks = frozenset(n.id for n in (*body, *loop.captured()) if n.op in COMPARISONS)
+    inner = Writer(masks, schedule.arrays)
     rows = ", ".join("{" + ", ".join(map(str, row)) + "}" for row in loop.table)
     yield "{"
     yield f"    constexpr int table[{len(loop.table)}][{len(loop.table[0])}] = {{{rows}}};"

@@ -37,6 +37,7 @@ class _Session:
     stack: list[str] = field(default_factory=list)
     stages: int = 0
     loops: int = 0
+    looping: bool = False
     tree: TracedTree | None = None
 
     def input(self, name: str, size: int, shape: tuple[int, ...]) -> list[Real]:
@@ -100,10 +101,8 @@ class KernelBuilder:
             known = [o.name for o in self._algorithm.outputs]
             raise TraceError(f"{self._algorithm.name} declares no output {name!r}{nearest(name, known)}")
         shape = resolve(declared.shape, self.model.dims)
-        flat = _flatten(values, len(shape))
-        if len(flat) != _size(shape):
-            raise TraceError(f"{self._algorithm.name}: output {name!r} has {len(flat)} scalars, expected shape {shape}")
-        self.results[name] = _nest(flat, shape)
+        _check_shape(f"{self._algorithm.name}: output {name!r}", values, shape)
+        self.results[name] = _nest(_flatten(values, len(shape)), shape)
 
     def call(self, name: str, **arguments: Nested) -> Nested:
         """Inline another algorithm and return its output, or a dict of outputs if it has several.
@@ -152,7 +151,8 @@ class KernelBuilder:
 
     def array(self, name: str, values: Sequence[Real]) -> Workspace:
         """Keep scalars in consecutive workspace slots, so that a :meth:`loop` can address them through a table."""
-        unique = f"{name}{len(self._session.arrays)}"
+        self._refuse_in_loop("array")
+        unique = f"{name}.{len(self._session.arrays)}"  # no output can be called this
         self._session.arrays.append(Argument(unique, len(values), (len(values),)))
         graph = self._session.graph
         order = len(graph.nodes)
@@ -160,22 +160,35 @@ class KernelBuilder:
         return Workspace(self._session, unique, len(values))
 
     def loop(self, table: Sequence[Sequence[int]], body: Callable[[Row], None]) -> None:
-        """Trace ``body`` once and run it for every row of a constant integer table."""
-        widths = {len(row) for row in table}
+        """Trace ``body`` once and run it for every row of a constant integer table.
+
+        A row's loads all happen before its stores.
+        """
+        self._refuse_in_loop("loop")
+        rows = tuple(tuple(int(i) for i in row) for row in table)
+        widths = {len(row) for row in rows}
         if len(widths) > 1:
             raise TraceError(f"{self._algorithm.name}: rows of a loop table have different lengths {sorted(widths)}")
-        if not table:
+        if not rows:
             return
         session = self._session
-        row = Row(session, widths.pop())
+        row = Row(session, self._algorithm.name, rows)
         session.graph.open_scope()
+        session.looping = True
         try:
             body(row)
         finally:
+            session.looping = False
             session.graph.close_scope()
-        rows = tuple(tuple(int(i) for i in r) for r in table)
-        session.actions.append(Loop(rows, tuple(row.stores), session.graph.place, len(session.graph.nodes)))
-        session.loops += 1
+        if row.stores:
+            session.actions.append(Loop(rows, tuple(row.stores), session.graph.place, len(session.graph.nodes)))
+            session.loops += 1
+
+    def _refuse_in_loop(self, what: str) -> None:
+        if self._session.looping:
+            raise TraceError(
+                f"{self._algorithm.name}: k.{what}() inside the body of a loop; a body only loads, computes and stores"
+            )
 
     def _declared_input(self, name: str) -> Any:
         for declared in self._algorithm.inputs:
@@ -202,29 +215,37 @@ class Workspace:
 class Row:
     """The current row of a loop while its body is traced."""
 
-    def __init__(self, session: _Session, width: int) -> None:
+    def __init__(self, session: _Session, algorithm: str, table: Sequence[Sequence[int]]) -> None:
         self._session = session
-        self._width = width
+        self._algorithm = algorithm
+        self._table = table
         self.stores: list[RowStore] = []
 
     def load(self, source: Workspace, column: int, offset: int = 0) -> Scalar:
         """Return ``source[offset + table[row][column]]``."""
-        self._check(column)
+        self._check(source, column, offset)
         return self._session.graph.node("load", (), (source.name, column, offset))
 
     def store(self, target: Workspace, column: int, value: Real, offset: int = 0) -> None:
         """Set ``target[offset + table[row][column]]``."""
-        self._check(column)
+        self._check(target, column, offset)
         self.stores.append(RowStore(target.name, column, offset, value, False))
 
     def accumulate(self, target: Workspace, column: int, value: Real, offset: int = 0) -> None:
         """Add to ``target[offset + table[row][column]]``."""
-        self._check(column)
+        self._check(target, column, offset)
         self.stores.append(RowStore(target.name, column, offset, value, True))
 
-    def _check(self, column: int) -> None:
-        if not 0 <= column < self._width:
-            raise TraceError(f"loop table has {self._width} columns, column {column} does not exist")
+    def _check(self, array: Workspace, column: int, offset: int) -> None:
+        width = len(self._table[0])
+        if not 0 <= column < width:
+            raise TraceError(f"{self._algorithm}: loop table has {width} columns, column {column} does not exist")
+        for row in self._table:
+            if not 0 <= offset + row[column] < array.size:
+                raise TraceError(
+                    f"{self._algorithm}: a loop reaches slot {offset + row[column]} of an array with {array.size} "
+                    f"(offset {offset}, column {column} of row {tuple(row)})"
+                )
 
 
 def trace_algorithm(
@@ -256,7 +277,7 @@ def trace_algorithm(
             place = value.place if isinstance(value, Scalar) else (session.stages, 0)
             session.actions.append(Store(output.name, index, value, place, len(session.graph.nodes)))
     name = algorithm.name + "".join(f"_without_{n}" for n in sorted(absent))
-    return Kernel(
+    kernel = Kernel(
         name,
         tuple(session.inputs.values()),
         tuple(outputs),
@@ -265,6 +286,12 @@ def trace_algorithm(
         session.graph,
         session.labels,
     )
+    if session.loops and any(node.op == "load" for node in kernel.nodes()):
+        raise TraceError(
+            f"{algorithm.name}: a value that row.load() gave is used outside its loop; store it in an array and read "
+            "that with values()"
+        )
+    return kernel
 
 
 def variants(algorithm: Algorithm) -> list[frozenset[str]]:
@@ -277,16 +304,12 @@ def variants(algorithm: Algorithm) -> list[frozenset[str]]:
 
 
 def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nested]) -> dict[str, Nested]:
+    _check_arguments(algorithm, arguments, session.model.dims)
     key = (algorithm.name, *((n, tuple(map(_identity, _flatten_any(a)))) for n, a in sorted(arguments.items())))
     if key in session.calls:
         return session.calls[key]
     if algorithm.name in session.stack:
         raise TraceError(f"algorithms call each other in a circle: {' -> '.join([*session.stack, algorithm.name])}")
-    unknown = set(arguments) - {i.name for i in algorithm.inputs}
-    if unknown:
-        raise TraceError(
-            f"{algorithm.name} has no input {min(unknown)!r}; it takes {[i.name for i in algorithm.inputs]}"
-        )
     session.stack.append(algorithm.name)
     builder = KernelBuilder(session, algorithm, arguments)
     algorithm.emit(builder)
@@ -299,6 +322,38 @@ def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nes
         )
     session.calls[key] = builder.results
     return builder.results
+
+
+def _check_arguments(algorithm: Algorithm, arguments: Mapping[str, Nested], dims: Mapping[str, int]) -> None:
+    unknown = set(arguments) - {i.name for i in algorithm.inputs}
+    if unknown:
+        raise TraceError(
+            f"{algorithm.name} has no input {min(unknown)!r}; it takes {[i.name for i in algorithm.inputs]}"
+        )
+    for declared in algorithm.inputs:
+        if declared.name in arguments:
+            shape = resolve(declared.shape, dims)
+            _check_shape(f"{algorithm.name}: input {declared.name!r}", arguments[declared.name], shape)
+        elif not declared.optional:
+            raise TraceError(f"{algorithm.name} is called without its input {declared.name!r}; pass {declared.name}=")
+
+
+def _check_shape(what: str, values: Nested, shape: tuple[int, ...]) -> None:
+    if not _fits(values, shape):
+        raise TraceError(f"{what} has lengths {_lengths(values)}, expected nested sequences of shape {shape}")
+
+
+def _fits(values: Nested, shape: tuple[int, ...]) -> bool:
+    if not shape:
+        return not hasattr(values, "__len__")
+    return hasattr(values, "__len__") and len(values) == shape[0] and all(_fits(v, shape[1:]) for v in values)
+
+
+def _lengths(values: Nested) -> tuple[int, ...]:
+    """Return the lengths of a nested sequence, followed along its longest entries."""
+    if isinstance(values, str) or not hasattr(values, "__len__"):
+        return ()
+    return (len(values), *max((_lengths(v) for v in values), default=()))
 
 
 def _identity(x: Real) -> float | int:
