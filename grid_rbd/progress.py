@@ -1,7 +1,9 @@
-"""A progress display for builds, on a terminal only."""
+"""Progress of builds: a bar on a terminal, log lines elsewhere. Standard output is never written to."""
 
 from __future__ import annotations
 
+import itertools
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -10,27 +12,62 @@ from contextlib import contextmanager
 from grid_core.build import Event, Progress
 
 QUIET = "GRID_RBD_QUIET"
-"""Environment variable: set to 1 to show nothing."""
+"""Environment variable: set to 1 to show no bar."""
+
+_log = logging.getLogger("grid_rbd.build")
+
+
+def on_terminal() -> bool:
+    """Return whether somebody sees a bar."""
+    return sys.stderr.isatty() and os.environ.get(QUIET, "0") in ("", "0")
 
 
 @contextmanager
 def shown_progress(units: int, name: str) -> Iterator[Progress | None]:
-    """Show a bar while units are being built; yield what to report to, ``None`` if nobody watches."""
-    if units == 0 or not sys.stderr.isatty() or os.environ.get(QUIET, "0") not in ("", "0"):
+    """Report on units while they are being built; yield what to tell, ``None`` if there is nothing to build."""
+    if units == 0:
         yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
+    elif on_terminal():
+        with _bar(units, name) as report:
+            yield report
+    else:
+        yield _writer(name)
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"building {name}", total=units)
+
+def _writer(name: str) -> Progress:
+    finished = itertools.count(1)
+
+    def report(event: Event) -> None:
+        if event.phase == "done":
+            done = f"{next(finished)}/{event.total} {event.algorithm}, {event.seconds:.1f} s"
+            _log.info("building %s: %s%s", name, done, "" if event.compiled else ", its code was in the store")
+
+    return report
+
+
+@contextmanager
+def _bar(units: int, name: str) -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("building [bold]{task.fields[robot]}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("[dim]{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=units, robot=name)
+        running: dict[str, None] = {}
 
         def report(event: Event) -> None:
             if event.phase == "start":
-                bar.update(task, description=f"building {name}: {event.algorithm}")
+                running[event.algorithm] = None
             else:
+                running.pop(event.algorithm, None)
                 bar.advance(task)
+            bar.update(task, description=", ".join(list(running)[:4]))
 
         yield report

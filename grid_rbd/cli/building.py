@@ -1,0 +1,96 @@
+"""Commands that turn a description into something: ``plan``, ``build``, ``generate``."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from grid_core.errors import OptionError
+from grid_rbd.cli.options import BuildFlags, CacheDir, JsonFlag, RobotArgument, with_build_flags
+from grid_rbd.cli.output import bytes_text, count_text, results, table, write_json
+from grid_rbd.examples import find_description
+from grid_rbd.header import generate_header
+from grid_rbd.inspection import describe_robot
+from grid_rbd.planning import build_plan
+from grid_rbd.registry import warm_robot
+
+Name = Annotated[
+    str | None, typer.Option("--name", "-n", help="Name to register under. Default: the file's.", show_default=False)
+]
+
+
+@with_build_flags
+def plan_command(
+    robot: RobotArgument, flags: BuildFlags, name: Name = None, cache_dir: CacheDir = None, as_json: JsonFlag = False
+) -> None:
+    """Show what a build would compile, and why; nothing is generated or compiled."""
+    description = find_description(robot)
+    report = build_plan(name or description.stem, description, cache_dir=cache_dir, **flags.options())
+    if as_json:
+        write_json(report)
+        return
+    units = table("algorithm", "state", "reason")
+    for unit in report["units"]:
+        hit = unit["status"] == "hit"
+        units.add_row(unit["algorithm"], "[green]stored" if hit else "[yellow]to build", unit["reason"])
+    missing = sum(unit["status"] == "miss" for unit in report["units"])
+    console = results()
+    console.print(units)
+    identity = report["build_identity"]
+    console.print(f"\n{report['name']} in {report['store_dir']}", style="dim", soft_wrap=True)
+    compiler = identity["compiler"]
+    console.print(f"{compiler['kind']} {compiler['version'].splitlines()[0]}, {identity['level']}", style="dim")
+    console.print(f"{count_text(missing, 'unit')} to build" if missing else "everything is stored")
+
+
+@with_build_flags
+def build_command(
+    robot: RobotArgument,
+    flags: BuildFlags,
+    name: Name = None,
+    force: Annotated[bool, typer.Option("--force", help="Compile everything again.")] = False,
+    cache_dir: CacheDir = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Build a robot and register it, for [bold]grid_rbd.get_robot(NAME)[/]."""
+    description = find_description(robot)
+    chosen = name or description.stem
+    began = time.perf_counter()
+    warm_robot(chosen, description, cache_dir=cache_dir, force_rebuild=force, **flags.options())
+    facts = describe_robot(chosen, cache_dir)
+    if as_json:
+        write_json({**facts, "build_seconds": round(time.perf_counter() - began, 3)})
+        return
+    size = f"{count_text(len(facts['units']), 'unit')}, {bytes_text(facts['bytes'])}"
+    console = results()
+    console.print(f"[green]✓[/] [bold]{chosen}[/]: {size}, {time.perf_counter() - began:.1f} s")
+    console.print(f'  robot = grid_rbd.get_robot("{chosen}")', style="dim", soft_wrap=True)
+
+
+@with_build_flags
+def generate_command(
+    robot: RobotArgument,
+    flags: BuildFlags,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
+    ] = Path("grid.hpp"),
+    namespace: Annotated[str, typer.Option("--namespace", help="C++ namespace.")] = "grid",
+    as_json: JsonFlag = False,
+) -> None:
+    """Write the C++ header of a robot, for host and CUDA code."""
+    to_stdout = str(output) == "-"
+    if to_stdout and as_json:
+        raise OptionError("--json and '-o -' both claim standard output; give -o a file")
+    text = generate_header(find_description(robot), namespace=namespace, **flags.options())
+    if to_stdout:
+        typer.echo(text, nl=False)
+        return
+    output.write_text(text, "utf-8")
+    facts: dict[str, Any] = {"path": str(output), "bytes": output.stat().st_size, "namespace": namespace}
+    if as_json:
+        write_json(facts)
+        return
+    results().print(f"[green]✓[/] {output}: {bytes_text(facts['bytes'])}, namespace {namespace}", soft_wrap=True)

@@ -1,0 +1,44 @@
+"""The consumer header of a robot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from grid_core.build.builder import check_friction_width
+from grid_rbd.wishes import description_of, make_wish
+
+
+def generate_header(
+    urdf_path: str | Path | None = None, *, urdf_string: str | None = None, namespace: str = "grid", **opts: Any
+) -> str:
+    """Return ``grid.hpp``: the robot's algorithms as C++17 functions of one sample, for host and CUDA device code.
+
+    Nothing is compiled, and the store is not touched.
+
+    Parameters
+    ----------
+    urdf_path, urdf_string : path or str
+        The description, exactly one of both.
+    namespace : str
+        C++ namespace; another one for each robot of a translation unit.
+    **opts
+        As for :func:`~grid_rbd.register_robot`. ``dtype`` has no meaning: the functions are templates over the scalar.
+
+    Raises
+    ------
+    URDFParseError
+        The description is not valid.
+    OptionError
+        An option is not valid, or ``namespace`` is no C++ identifier.
+    """
+    from grid_core.codegen.render import render_header
+    from grid_core.model import load_model
+
+    request = make_wish(description_of(urdf_path, urdf_string), opts).request
+    options, catalogue = request.options, request.catalogue
+    model = load_model(request.source, floating_base=options.floating_base, follow_mimic=options.follow_mimic)
+    check_friction_width(request, model)
+    return render_header(
+        request.algorithms, model, catalogue.algorithms, options.settings, namespace, catalogue.template_folders()
+    )

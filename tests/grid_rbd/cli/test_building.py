@@ -1,0 +1,82 @@
+"""``plan``, ``build`` and ``generate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import grid_rbd
+
+from .conftest import Run
+
+
+def test_plan_build_plan(run: Run, pendulum: Path, tmp_path: Path) -> None:
+    cache = ("--cache-dir", tmp_path)
+    before = run("plan", pendulum, "-a", "crba", *cache)
+    assert before.code == 0
+    assert "1 unit to build" in before.out
+    assert "not been built before" in before.out
+    assert not (tmp_path / "v1" / "names").exists() or not any((tmp_path / "v1" / "names").iterdir())
+
+    built = run("build", pendulum, "-a", "crba", "--name", "pendulum", "--json", *cache)
+    assert built.code == 0
+    assert list(built.document["units"]) == ["crba"]
+    assert built.document["model"]["nv"] == 2
+    assert "building pendulum: 1/1 crba" in built.err
+
+    after = run("plan", pendulum, "-a", "crba", "--name", "pendulum", "--json", *cache)
+    assert after.document["cached"] is True
+    assert after.document["would"] == "load"
+    assert "everything is stored" in run("plan", pendulum, "-a", "crba", *cache).out
+
+    robot = grid_rbd.get_robot("pendulum", tmp_path)
+    m = robot.crba(np.zeros((3, 2)))
+    assert m.shape == (3, 2, 2)
+
+
+def test_build_says_how_to_get_the_robot(run: Run, pendulum: Path) -> None:
+    ran = run("build", pendulum, "-a", "crba")
+    assert ran.code == 0
+    assert "1 unit" in ran.out
+    assert 'grid_rbd.get_robot("double_pendulum_continuous")' in ran.out
+
+
+def test_quiet_builds_show_nothing(run: Run, pendulum: Path, tmp_path: Path) -> None:
+    ran = run("--quiet", "build", pendulum, "-a", "crba", "--cache-dir", tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_force_compiles_again(run: Run, pendulum: Path) -> None:
+    run("build", pendulum, "-a", "crba", "--json")
+    assert run("build", pendulum, "-a", "crba", "--json").err == ""
+    assert "1/1 crba" in run("build", pendulum, "-a", "crba", "--json", "--force").err
+
+
+def test_options_reach_the_build(run: Run, pendulum: Path) -> None:
+    flags = ["--dtype", "float64", "-f", "--joint-dynamics", "--friction-model", "tanh", "--friction-width", "0.1"]
+    ran = run("plan", pendulum, "-a", "rnea,crba", "-a", "minv", *flags, "--free-mimic", "--json")
+    options = ran.document["code_options"]
+    assert (options["dtype"], options["floating_base"], options["follow_mimic"]) == ("float64", True, False)
+    assert options["settings"]["friction_model"] == "tanh"
+    assert options["settings"]["friction_width"] == 0.1
+    assert [unit["algorithm"] for unit in ran.document["units"]] == ["inverse_dynamics", "crba", "minv"]
+
+
+def test_one_friction_width_per_coordinate(run: Run, pendulum: Path) -> None:
+    flags = ["--joint-dynamics", "--friction-model", "tanh", "--friction-width", "0.1", "--friction-width", "0.2"]
+    ran = run("plan", pendulum, "-a", "rnea", *flags, "--json")
+    assert ran.document["code_options"]["settings"]["friction_width"] == [0.1, 0.2]
+
+
+def test_generate_writes_a_header(run: Run, pendulum: Path, tmp_path: Path) -> None:
+    target = tmp_path / "robot.hpp"
+    ran = run("generate", pendulum, "-a", "crba", "--namespace", "mine", "-o", target)
+    assert ran.code == 0
+    assert str(target) in ran.out.replace("\n", "")
+    text = target.read_text()
+    assert "namespace mine {" in text
+    assert "GRID_HAS_CRBA" in text
+    document = run("generate", pendulum, "-a", "crba", "--namespace", "mine", "-o", target, "--json").document
+    assert document == {"path": str(target), "bytes": len(text.encode()), "namespace": "mine"}
+    assert run("generate", pendulum, "-a", "crba", "--namespace", "mine", "-o", "-").out == text

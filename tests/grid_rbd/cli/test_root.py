@@ -1,0 +1,119 @@
+"""What holds for every command: help, exit codes, error messages, one JSON document."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grid_core.version import __version__
+from grid_rbd.cli.failures import EXIT_CODES
+
+from .conftest import Run
+
+COMMANDS = ["try", "doctor", "build", "plan", "generate", "bench", "list", "show", "gc", "plugins"]
+
+
+def test_without_a_command_the_commands_are_explained(run: Run) -> None:
+    ran = run()
+    assert ran.code == 0
+    assert all(command in ran.out for command in COMMANDS)
+
+
+def test_help_documents_every_exit_code(run: Run) -> None:
+    text = " ".join(run("--help").out.split())
+    assert all(f"{code} {meaning}" in text for code, meaning in EXIT_CODES.items())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_json(run: Run, command: str) -> None:
+    ran = run(command, "--help")
+    assert ran.code == 0
+    assert "--json" in ran.out
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").out == f"grid-rbd {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["build"], 2, "Missing argument"),
+        (["nonsense"], 2, "nonsense"),
+        (["build", "arm7", "--bogus"], 2, "--bogus"),
+        (["build", "arm7", "-a", "inverse_dynamic"], 2, "did you mean 'inverse_dynamics'"),
+        (["build", "arm7", "--dtype", "float16"], 2, "expected one of float32, float64"),
+        (["build", "arm7", "--friction-model", "tanh"], 2, "use_joint_dynamics"),
+        (["plan", "arm7", "--level", "x86-64-v9"], 2, "x86-64-v4"),
+        (["try", "arm7", "--batch", "0"], 2, "--batch"),
+        (["build", "no_such_robot"], 3, "arm7, humanoid29, quadruped12"),
+        (["build", sys.executable], 3, sys.executable),
+        (["plan", "arm7", "--compiler", "no-such-compiler"], 4, "no-such-compiler"),
+        (["show", "no_such_robot"], 5, "no_such_robot"),
+        (["build", "arm7", "--plugin", "no_such_plugin.py"], 1, "no_such_plugin.py"),
+        (["generate", "arm7", "--namespace", "1grid"], 2, "C++ identifier"),
+        (["generate", "arm7", "-a", "crba", "-o", "/no/such/folder/grid.hpp"], 3, "/no/such/folder/grid.hpp"),
+        (["generate", "arm7", "-o", "-", "--json"], 2, "standard output"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_bad_input_gives_a_message_and_a_code(run: Run, arguments: list[str], code: int, message: str) -> None:
+    ran = run(*arguments)
+    assert ran.code == code
+    if "--json" not in arguments:
+        assert ran.out == ""
+    assert ran.err.startswith("error: ")
+    assert message in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_an_error_is_a_document_too(run: Run) -> None:
+    ran = run("show", "no_such_robot", "--json")
+    assert ran.code == ran.document["exit_code"] == 5
+    assert ran.document["kind"] == "RobotNotRegisteredError"
+    assert ran.document["error"] in ran.err
+
+
+def test_a_usage_error_is_a_document_too(run: Run) -> None:
+    ran = run("build", "--json")
+    assert (ran.code, ran.document["exit_code"]) == (2, 2)
+
+
+def test_a_defect_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("grid_rbd.cli.stored.describe_robots", broken)
+    with pytest.raises(ZeroDivisionError):
+        run("list")
+
+
+def test_warnings_are_single_lines_on_standard_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    ran = run("plan", "arm7", "-a", "crba", "--json")
+    assert ran.code == 0
+    assert ran.document["name"] == "arm7"
+    assert ran.err.startswith("warning: CXX='no-such-compiler'")
+
+
+def test_the_installed_program(tmp_path: Path) -> None:
+    program = "from grid_rbd.cli import main; main()"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(
+        [sys.executable, "-c", program, "list", "--json", "--cache-dir", str(tmp_path)],
+        capture_output=True, text=True, env=environment, check=False,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "[]\n", "")
+
+
+def test_importing_the_library_does_not_import_the_command_line() -> None:
+    program = (
+        "import sys, grid_rbd; print([m for m in ('typer', 'rich', 'jinja2', 'grid_rbd.cli') if m in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
+    assert ran.stdout == "[]\n"

@@ -1,0 +1,69 @@
+"""``list``, ``show`` and ``gc``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run
+
+
+@pytest.fixture
+def cache(run: Run, pendulum: Path, tmp_path: Path) -> tuple[str, Path]:
+    option = ("--cache-dir", tmp_path)
+    assert run("build", pendulum, "-a", "crba", "-n", "pendulum [1]", "-f", *option).code == 0
+    return option
+
+
+def test_list(run: Run, cache: tuple[str, Path]) -> None:
+    text = run("list", *cache)
+    assert text.code == 0
+    assert "pendulum [1]" in text.out
+    assert "floating" in text.out
+    (robot,) = run("list", "--json", *cache).document
+    assert robot["name"] == "pendulum [1]"
+    assert robot["model"] == {
+        "name": "2dof_planar", "floating_base": True, "nq": 9, "nv": 8, "nb": 3, "frames": robot["model"]["frames"]
+    }  # fmt: skip
+
+
+def test_list_of_an_empty_store(run: Run, tmp_path: Path) -> None:
+    assert "grid-rbd try" in run("list", "--cache-dir", tmp_path).out
+    assert run("list", "--json", "--cache-dir", tmp_path).document == []
+
+
+def test_show(run: Run, cache: tuple[str, Path]) -> None:
+    text = run("show", "pendulum [1]", *cache)
+    assert text.code == 0
+    assert "floating_base_joint" in text.out
+    assert "0-6" in text.out
+    robot = run("show", "pendulum [1]", "--json", *cache).document
+    assert [joint["kind"] for joint in robot["joints"]] == ["floating", "continuous", "continuous"]
+    assert robot["joints"][1]["position_limits"] == [None, None]
+    unit = robot["units"]["crba"]
+    assert Path(unit["path"]).stat().st_size == unit["bytes"] == robot["bytes"]
+
+
+def test_a_robot_whose_units_are_gone(run: Run, cache: tuple[str, Path]) -> None:
+    unit = run("show", "pendulum [1]", "--json", *cache).document["units"]["crba"]
+    Path(unit["path"]).unlink()
+    assert "build again" in run("list", *cache).out
+    (robot,) = run("list", "--json", *cache).document
+    assert robot["stale_reasons"] == ["the unit of 'crba' is no longer in the store"]
+    ran = run("show", "pendulum [1]", *cache)
+    assert ran.code == 5
+    assert "register it again" in ran.err
+
+
+def test_gc_reports_first_and_deletes_when_told(run: Run, cache: tuple[str, Path], pendulum: Path) -> None:
+    (record,) = (cache[1] / "v1" / "names").iterdir()
+    kept = json.loads(record.read_text())
+    assert run("gc", "--json", *cache).document["entries_removed"] == []
+    text = run("gc", *cache)
+    assert text.code == 0
+    assert "0 entries" in text.out
+    report = run("gc", "--execute", "--json", *cache).document
+    assert report["executed"] is True
+    assert run("show", "pendulum [1]", "--json", *cache).document["units"]["crba"]["key"] == kept["units"]["crba"]
