@@ -26,6 +26,7 @@ from grid_core.errors import (
     URDFParseError,
 )
 from grid_core.version import __version__
+from grid_rbd.header import generate_header
 from grid_rbd.maintenance import default_cache_dir, gc_cache, list_registered
 from grid_rbd.planning import build_plan
 from grid_rbd.registry import get_robot, load_robot, precompile, register_robot, warm_robot
@@ -49,6 +50,7 @@ __all__ = [
     "build_plan",
     "default_cache_dir",
     "gc_cache",
+    "generate_header",
     "get_robot",
     "list_registered",
     "load_robot",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from grid_core.errors import TraceError, nearest
 from grid_core.kernel.kernel import Action, Argument, Kernel, Loop, Place, RowStore, Store
 from grid_core.kernel.settings import TraceSettings
+from grid_core.kernel.tangent import configuration_directions, derivatives, plain_directions
 from grid_core.plugins.algorithm import Absent, Algorithm, resolve
 from grid_core.trace.scalar import Graph, Real, Scalar
 
@@ -122,6 +123,25 @@ class KernelBuilder:
             )
         results = _inline(self._session, callee, arguments)
         return next(iter(results.values())) if len(results) == 1 else results
+
+    def jacobian(self, values: Nested, name: str) -> list[list[Real]]:
+        """Return the derivative of traced values along an input, by automatic differentiation.
+
+        Parameters
+        ----------
+        values : nested sequence of scalars
+            One row each, in the order in which they are nested; a single scalar is one row.
+        name : str
+            A declared input. Along a configuration the columns are those of the tangent (nv of them, body frame for
+            free bases and spherical joints), along other inputs one per scalar.
+        """
+        declared, scalars = self._declared_input(name), _flatten_any(self.input(name))
+        what = f"{self._algorithm.name}: input {name!r}"
+        if declared.tangent == "configuration":
+            directions = configuration_directions(self.model, scalars, what)
+        else:
+            directions = plain_directions(scalars, what)
+        return derivatives(_flatten_any(values), directions)
 
     @contextmanager
     def stage(self, label: str) -> Iterator[None]:
