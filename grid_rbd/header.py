@@ -40,5 +40,10 @@ def generate_header(
     model = load_model(request.source, floating_base=options.floating_base, follow_mimic=options.follow_mimic)
     check_friction_width(request, model)
     return render_header(
-        request.algorithms, model, catalogue.algorithms, options.settings, namespace, catalogue.template_folders()
+        request.algorithms,
+        model,
+        catalogue.algorithms,
+        options.settings,
+        namespace,
+        catalogue.template_folders(request.algorithms),
     )

@@ -116,7 +116,7 @@ def build_unit(
     catalogue, options = request.catalogue, request.options
     text = render_unit(
         catalogue.algorithms[algorithm], model, catalogue.algorithms, options.settings, options.dtype,
-        catalogue.template_folders(),
+        catalogue.template_folders([algorithm]),
     )  # fmt: skip
     key = Key(
         {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from grid_core.kernel.builder import trace_algorithm, variants
 from grid_core.kernel.kernel import Argument, Kernel
 from grid_core.kernel.settings import TraceSettings
 from grid_core.plugins.algorithm import Algorithm, Input, Output
+from grid_core.plugins.check import CPP_WORDS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -26,6 +28,9 @@ RUNTIME = Path(__file__).parent / "runtime"
 
 TEMPLATES = Path(__file__).parent / "templates"
 SCALARS = {"float32": "float", "float64": "double"}
+TAKEN = CPP_WORDS | {"gm", "std"}
+"""Words that the namespace of a header cannot be."""
+
 STACK_BYTES = 256 * 1024
 """Kernels that need more memory per pack take it from the heap."""
 
@@ -70,7 +75,7 @@ def render_unit(
 ) -> str:
     """Return the C++ source of one algorithm for one robot on the CPU target, all variants included."""
     kernels = [trace_algorithm(algorithm, model, algorithms, settings, absent) for absent in variants(algorithm)]
-    return _render(
+    return render_template(
         algorithm.template,
         template_folders,
         algorithm=algorithm,
@@ -97,7 +102,7 @@ def render_header(
     namespace : str
         C++ namespace; another one for each robot of a translation unit.
     """
-    if not namespace.isidentifier():
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", namespace) or "__" in namespace or namespace in TAKEN:
         raise OptionError(f"namespace is {namespace!r}, expected a C++ identifier such as 'grid'")
     chosen = [algorithms[name] for name in names]
     kernels = {
@@ -107,7 +112,7 @@ def render_header(
         ]
         for algorithm in chosen
     }
-    return _render(
+    return render_template(
         "grid.hpp.j2",
         template_folders,
         model=model,
@@ -126,7 +131,8 @@ def _sizes(algorithm: Algorithm) -> dict[str, str]:
     return {argument.name: " * ".join(argument.shape) for argument in arguments}
 
 
-def _render(template: str, folders: Sequence[str], **values: Any) -> str:
+def render_template(template: str, folders: Sequence[str], **values: Any) -> str:
+    """Render a template of a plugin's folders or of the core."""
     return environment(folders).get_template(template).render(**values)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from grid_core.errors import OptionError, PluginError, nearest
 from grid_core.plugins.algorithm import Algorithm
@@ -77,8 +78,7 @@ class Catalogue:
         """
         if request is None:
             return tuple(self.algorithms)
-        words = request.replace(";", ",").split(",") if isinstance(request, str) else list(request)
-        words = [word.strip() for word in words if word.strip()]
+        words = [word.strip() for word in _words(request) if word.strip()]
         if not words:
             raise OptionError(
                 "algorithm_list is empty; name at least one algorithm or profile, or leave it out for all"
@@ -115,10 +115,17 @@ class Catalogue:
 
     def digests(self, name: str) -> dict[str, str]:
         """Return the source digests of the plugins that contribute to an algorithm, by plugin name."""
-        return {self.providers[n].name: self.providers[n].digest for n in sorted(self.closure([name]))}
+        found: dict[str, set[str]] = {}
+        for contributor in self.closure([name]):
+            plugin = self.providers[contributor]
+            found.setdefault(plugin.name, set()).add(plugin.digest)
+        return {
+            plugin: "+".join(sorted(found[plugin])) for plugin in sorted(found)
+        }  # a file may share a package's name
 
-    def template_folders(self) -> tuple[str, ...]:
-        return tuple(folder for plugin in self.plugins for folder in plugin.template_folders)
+    def template_folders(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the template folders for algorithms: those of their own plugins, which are part of their keys."""
+        return tuple(dict.fromkeys(folder for name in names for folder in self.providers[name].template_folders))
 
     def _visit(self, name: str, path: list[str]) -> None:
         if name in path:
@@ -133,6 +140,14 @@ class Catalogue:
                     f"{nearest(required, self.algorithms)}; install the plugin that provides it"
                 )
             self._visit(required, [*path, name])
+
+
+def _words(request: Any) -> list[str]:
+    if isinstance(request, str):
+        return request.replace(";", ",").split(",")
+    if not isinstance(request, Sequence) or not all(isinstance(word, str) for word in request):
+        raise OptionError(f"algorithm_list is {request!r}, expected names of algorithms and profiles")
+    return list(request)
 
 
 def _plain(name: str) -> str:

@@ -9,79 +9,32 @@ from grid_core.errors import PluginError
 from grid_core.plugins.algorithm import Algorithm, Input, Output, resolve
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
-RESERVED = frozenset(
-    [
-        "at",
-        "begin",
-        "end",
-        "first",
-        "in",
-        "in_stride",
-        "lanes",
-        "memory",
-        "out",
-        "out_stride",
-        "rows",
-        "self",
-        "table",
-        "threads",
-        "unit",
-        "ws",
-        "auto",
-        "bool",
-        "break",
-        "case",
-        "char",
-        "const",
-        "do",
-        "double",
-        "float",
-        "for",
-        "if",
-        "int",
-        "new",
-        "operator",
-        "register",
-        "return",
-        "signed",
-        "static",
-        "struct",
-        "switch",
-        "template",
-        "this",
-        "throw",
-        "typedef",
-        "union",
-        "unsigned",
-        "using",
-        "void",
-        "while",
-        "and",
-        "or",
-        "not",
-        "xor",
-        "default",
-        "delete",
-        "enum",
-        "explicit",
-        "extern",
-        "friend",
-        "goto",
-        "inline",
-        "long",
-        "namespace",
-        "private",
-        "protected",
-        "public",
-        "short",
-        "sizeof",
-        "try",
-        "typename",
-        "virtual",
-        "volatile",
-    ]
+CPP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t
+        class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue
+        decltype default delete do double dynamic_cast else enum explicit export extern false float for friend
+        goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
+        protected public register reinterpret_cast requires return short signed sizeof static static_assert
+        static_cast struct switch template this thread_local throw true try typedef typeid typename union
+        unsigned using virtual void volatile wchar_t while xor xor_eq
+        """,
+    )
 )
-"""Words that generated functions use themselves or that C++ keeps."""
+"""Keywords of C++, up to C++20."""
+
+RESERVED = CPP_WORDS | frozenset(
+    re.findall(
+        r"\w+",
+        """
+        at begin detail end first in in_stride int64_t lanes memory model out out_stride owner rows self table
+        threads unit ws
+        """,
+    )
+)
+"""Words that names cannot be: those of C++ and those that generated functions use themselves."""
 DIMENSIONS = {"nq": 1, "nv": 1, "nb": 1}
 
 
@@ -91,6 +44,8 @@ def check_algorithm(algorithm: Algorithm) -> None:
         raise PluginError(f"grid_algorithms() returned {algorithm!r}; return grid_core.plugins.Algorithm objects")
     for name in (algorithm.name, *algorithm.aliases):
         _check_name(f"algorithm {algorithm.name!r}", name)
+    if not callable(algorithm.emit):
+        raise PluginError(f"algorithm {algorithm.name!r}: emit is {algorithm.emit!r}; give the function that traces it")
     if not algorithm.outputs:
         raise PluginError(f"algorithm {algorithm.name!r} has no outputs; declare at least one")
     arguments: list[Input | Output] = [*algorithm.inputs, *algorithm.outputs]
@@ -98,6 +53,7 @@ def check_algorithm(algorithm: Algorithm) -> None:
         _check_name(f"argument of {algorithm.name!r}", argument.name)
         _check_shape(algorithm, argument)
     _check_unique(algorithm)
+    _check_order(algorithm)
 
 
 def _check_name(what: str, name: str) -> None:
@@ -109,11 +65,12 @@ def _check_name(what: str, name: str) -> None:
 
 def _check_shape(algorithm: Algorithm, argument: Input | Output) -> None:
     try:
-        resolve(argument.shape, DIMENSIONS)
+        if isinstance(argument.shape, str) or min(resolve(argument.shape, DIMENSIONS), default=1) < 1:
+            raise ValueError
     except (KeyError, ValueError, TypeError, AttributeError):
         raise PluginError(
             f"{algorithm.name}: shape {argument.shape!r} of {argument.name!r} is not understood; give a tuple of axes, "
-            f"each a product of whole numbers and {', '.join(DIMENSIONS)}, such as ('nv', '2*nv')"
+            f"each a product of positive whole numbers and {', '.join(DIMENSIONS)}, such as ('nv', '2*nv')"
         ) from None
 
 
@@ -126,3 +83,16 @@ def _check_unique(algorithm: Algorithm) -> None:
     both = {i.name for i in algorithm.inputs} & {o.name for o in algorithm.outputs}
     if both:
         raise PluginError(f"{algorithm.name}: {min(both)!r} is both an input and an output; rename one")
+
+
+def _check_order(algorithm: Algorithm) -> None:
+    optional = ""
+    for declared in algorithm.inputs:
+        if declared.keyword_only:
+            continue
+        if optional and not declared.optional:
+            raise PluginError(
+                f"{algorithm.name}: input {declared.name!r} is required but follows {optional!r}, which is not; "
+                "reorder them"
+            )
+        optional = declared.name if declared.optional else optional

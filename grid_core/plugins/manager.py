@@ -15,17 +15,21 @@ from types import ModuleType
 
 import pluggy
 
-from grid_core.errors import PluginError
+from grid_core.errors import PluginError, nearest
 from grid_core.plugins import hookspecs
 from grid_core.plugins.algorithm import Algorithm
 from grid_core.plugins.catalogue import BrokenPlugin, Catalogue, Plugin
 from grid_core.plugins.check import check_algorithm
-from grid_core.plugins.sources import module_digest
+from grid_core.plugins.sources import plugin_digest
 
 GROUP = "grid_rbd.plugins"
 DISABLE = "GRID_RBD_DISABLE_PLUGINS"
 """Environment variable: names of plugins to leave out, separated by commas."""
 
+ANY = (Exception, SystemExit)
+"""A plugin may fail in any way, and must not take the others down."""
+
+_said: set[BrokenPlugin] = set()
 _log = logging.getLogger("grid_rbd.plugins")
 
 
@@ -43,7 +47,7 @@ def load_catalogue(plugin_files: tuple[str, ...] = ()) -> Catalogue:
     Raises
     ------
     PluginError
-        Two plugins provide one name, an edge leads nowhere or in a circle, or a local file does not exist.
+        Two plugins provide one name, edges lead in a circle, or a local file does not exist.
     """
     loaded: list[tuple[Plugin, ModuleType]] = []
     broken: list[BrokenPlugin] = []
@@ -51,12 +55,8 @@ def load_catalogue(plugin_files: tuple[str, ...] = ()) -> Catalogue:
         try:
             module = load()
             loaded.append((_describe(name, version, origin, module), module))
-        except Exception as error:  # noqa: BLE001 - a plugin may fail in any way, and must not take the others down
-            broken.append(BrokenPlugin(name, origin, f"{type(error).__name__}: {error}"))
-            _log.warning(
-                "plugin %r (%s) is broken and left out: %s: %s; set %s=%s to silence this",
-                name, origin, type(error).__name__, error, DISABLE, name,
-            )  # fmt: skip
+        except ANY as error:
+            broken.append(_reported(name, origin, f"{type(error).__name__}: {error}"))
     return collect(loaded, broken)
 
 
@@ -68,11 +68,8 @@ def collect(loaded: Iterable[tuple[Plugin, object]], broken: Iterable[BrokenPlug
     for plugin, module in loaded:
         try:
             declared = _declared(plugin, module)
-        except Exception as error:  # noqa: BLE001 - see load_catalogue
-            broken.append(BrokenPlugin(plugin.name, plugin.origin, f"{type(error).__name__}: {error}"))
-            _log.warning(
-                "plugin %s is broken and left out: %s; set %s=%s to silence this", plugin, error, DISABLE, plugin.name
-            )
+        except ANY as error:
+            broken.append(_reported(plugin.name, plugin.origin, f"{type(error).__name__}: {error}"))
             continue
         plugins.append(plugin)
         for algorithm in declared:
@@ -80,7 +77,41 @@ def collect(loaded: Iterable[tuple[Plugin, object]], broken: Iterable[BrokenPlug
                 _refuse_conflict(name, plugin, algorithms, providers)
             algorithms[algorithm.name] = algorithm
             providers[algorithm.name] = plugin
+    broken += _leave_out_dangling(algorithms, providers, plugins)
     return Catalogue(algorithms, providers, tuple(plugins), tuple(broken))
+
+
+def _reported(name: str, origin: str, reason: str) -> BrokenPlugin:
+    """Log that a plugin is left out, unless that was said before in this process."""
+    broken = BrokenPlugin(name, origin, reason)
+    if broken not in _said:
+        _said.add(broken)
+        _log.warning(
+            "plugin %r (%s) is broken and left out: %s; set %s=%s to silence this", name, origin, reason, DISABLE, name
+        )
+    return broken
+
+
+def _leave_out_dangling(
+    algorithms: dict[str, Algorithm], providers: dict[str, Plugin], plugins: list[Plugin]
+) -> list[BrokenPlugin]:
+    """Remove plugins that require what no plugin provides, and say which."""
+    broken = []
+    while dangling := [(a, r) for a in algorithms.values() for r in a.requires if r not in algorithms]:
+        algorithm, required = dangling[0]
+        plugin = providers[algorithm.name]
+        broken.append(
+            _reported(
+                plugin.name,
+                plugin.origin,
+                f"{algorithm.name!r} requires {required!r}, which no plugin provides{nearest(required, algorithms)}; "
+                "install the plugin that provides it",
+            )
+        )
+        for name in [n for n, provider in providers.items() if provider == plugin]:
+            del algorithms[name], providers[name]
+        plugins.remove(plugin)
+    return broken
 
 
 def _refuse_conflict(name: str, plugin: Plugin, algorithms: dict[str, Algorithm], providers: dict[str, Plugin]) -> None:
@@ -98,6 +129,8 @@ def _declared(plugin: Plugin, module: object) -> list[Algorithm]:
     manager.add_hookspecs(hookspecs)
     manager.register(module, plugin.name)
     manager.check_pending()
+    if not manager.get_hookcallers(module):
+        raise PluginError("it implements no hook; decorate its functions with grid_core.plugins.hookimpl")
     algorithms = [algorithm for answer in manager.hook.grid_algorithms() for algorithm in answer]
     for algorithm in algorithms:
         check_algorithm(algorithm)
@@ -109,7 +142,8 @@ def _describe(name: str, version: str, origin: str, module: ModuleType) -> Plugi
     manager.add_hookspecs(hookspecs)
     manager.register(module, name)
     folders = [str(folder) for answer in manager.hook.grid_template_folders() for folder in answer]
-    return Plugin(name, version, origin, module_digest(module), tuple(folders))
+    digest = plugin_digest(module, tuple(Path(folder) for folder in folders))
+    return Plugin(name, version, origin, digest, tuple(folders))
 
 
 def _sources(plugin_files: Sequence[str]) -> Iterator[tuple[str, str, str, _Load]]:
@@ -119,7 +153,7 @@ def _sources(plugin_files: Sequence[str]) -> Iterator[tuple[str, str, str, _Load
             dist = point.dist
             origin = f"package {dist.name}" if dist else "entry point"
             yield point.name, origin, dist.version if dist else "?", _EntryPointLoad(point)
-    for file in plugin_files:
+    for file in dict.fromkeys(plugin_files):
         path = Path(file).resolve()
         if not path.is_file():
             raise PluginError(f"plugin file {file} does not exist; give the path of a Python file with grid_rbd hooks")
@@ -156,5 +190,9 @@ class _FileLoad(_Load):
             raise PluginError(f"{self._path} cannot be imported; a plugin file ends in .py")
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
-        spec.loader.exec_module(module)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
         return module

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -22,11 +23,19 @@ def folder_digest(folder: Path) -> str:
 
 
 def module_digest(module: ModuleType) -> str:
-    """Return the digest of a plugin: its whole package, or its one file."""
+    """Return the digest of a plugin: the whole package that the module is or lies in, or its one file."""
     path = Path(module.__file__ or "")
-    if path.name == "__init__.py":
+    if module.__package__:
         return folder_digest(path.parent)
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def plugin_digest(module: ModuleType, template_folders: Iterable[Path]) -> str:
+    """Return the digest of a plugin's module with its template folders, which may lie elsewhere."""
+    total = hashlib.sha256(module_digest(module).encode())
+    for folder in template_folders:
+        total.update(folder_digest(folder).encode())
+    return total.hexdigest()
 
 
 def core_digest() -> str:
