@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from grid_core.errors import CompileError
 from grid_core.toolchains import CxxCompiler, detect_level, run_all
 
 Stub = Callable[[str], CxxCompiler]
+Alarm = Callable[[Path], None]
 
 
 def job(compiler: CxxCompiler, source: Path, name: str) -> str:
@@ -82,6 +84,41 @@ def test_an_interrupt_in_a_job_kills_the_others(stub: Stub, source: Path, tmp_pa
     with pytest.raises(KeyboardInterrupt):
         run_all([partial(job, compiler, source, "hang"), interrupt], workers=2)
     assert is_gone(int((tmp_path / "pid").read_text()))
+
+
+def test_an_interrupt_of_the_caller_kills_all(stub: Stub, source: Path, alarm: Alarm) -> None:
+    pid = source.parent / "pid"
+    compiler = stub(f"echo $$ > {pid}; sleep 60")
+    alarm(pid)
+    with pytest.raises(KeyboardInterrupt):
+        run_all([partial(job, compiler, source, "hang")], workers=1)
+    assert is_gone(int(pid.read_text()))
+
+
+def test_an_interrupt_of_a_single_compilation_kills_it(stub: Stub, source: Path, alarm: Alarm) -> None:
+    pid = source.parent / "pid"
+    compiler = stub(f"echo $$ > {pid}; sleep 60")
+    alarm(pid)
+    with pytest.raises(KeyboardInterrupt):
+        job(compiler, source, "hang")
+    assert is_gone(int(pid.read_text()))
+
+
+@pytest.fixture
+def alarm() -> Iterator[Alarm]:
+    """Return a function that interrupts the main thread as soon as a file has content."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def watch(path: Path) -> None:
+        while not (path.exists() and path.read_text().strip()):
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    yield lambda path: threading.Thread(target=watch, args=(path,), daemon=True).start()
+    signal.signal(signal.SIGUSR1, before)
 
 
 def is_gone(pid: int, patience: float = 5.0) -> bool:
