@@ -70,6 +70,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def slow(session: nox.Session) -> None:
+    """Run the sweeps that every day leaves out: large robots, every precision and option (minutes)."""
+    session.install("-e", ".[test]")
+    session.run("pytest", *XDIST, "-m", "slow", *session.posargs)
+
+
+@nox.session
 def sanitize(session: nox.Session) -> None:
     """Run emitted C++ under the address and undefined-behaviour sanitizers (minutes)."""
     session.install("-e", ".[test]")

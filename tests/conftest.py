@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -20,3 +24,22 @@ def _store_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRID_RBD_CACHE_DIR", str(root))
         yield
+
+
+@pytest.fixture(scope="session")
+def compiled(_store_of_this_run: None) -> Callable[..., Any]:
+    """``compiled(urdf, **options)``: a handle that compiles each unit at its first use, once in the run.
+
+    ``urdf`` is a path or XML text; options are those of :func:`grid_rbd.load_robot`.
+    """
+    import grid_rbd
+    from grid_core.model import URDFWarning
+
+    @cache
+    def load(urdf: str | Path, **options: Any) -> Any:
+        source = {"urdf_path": urdf} if isinstance(urdf, Path) else {"urdf_string": urdf}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", URDFWarning)
+            return grid_rbd.load_robot(**source, lazy=True, **options)
+
+    return load

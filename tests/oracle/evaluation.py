@@ -1,0 +1,87 @@
+"""Evaluation of algorithms for a model without a compiler, random inputs, and the measure of errors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grid_core.kernel import evaluate, trace_algorithm
+from grid_core.kernel.settings import TraceSettings
+from grid_core.model import Model, URDFWarning, load_model
+from grid_core.plugins.algorithm import Algorithm, resolve
+from grid_core.plugins.manager import load_catalogue
+
+Array = NDArray[np.float64]
+Inputs = dict[str, Array]
+
+
+def quiet_model(source: str | Path, **options: Any) -> Model:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", URDFWarning)
+        return load_model(source, **options)
+
+
+@cache
+def algorithms() -> Mapping[str, Algorithm]:
+    return load_catalogue(()).algorithms
+
+
+def dynamics() -> list[str]:
+    """Return the names of the dynamics family."""
+    return [name for name, algorithm in algorithms().items() if algorithm.family == "dynamics"]
+
+
+class Reference:
+    """A model's algorithms on the interpreter: ``reference(name, q=..., qd=...)`` for batches, leading axis B."""
+
+    def __init__(self, model: Model, settings: TraceSettings | None = None) -> None:
+        self.model = model
+        self.settings = settings
+        self._kernels: dict[str, Any] = {}
+
+    def __call__(self, name: str, **inputs: Array) -> Array:
+        if name not in self._kernels:
+            self._kernels[name] = trace_algorithm(algorithms()[name], self.model, algorithms(), self.settings)
+        (output,) = algorithms()[name].outputs
+        inputs = {"gravity": np.tile([0.0, 0.0, -9.81], (len(inputs["q"]), 1)), **inputs}
+        return evaluate(self._kernels[name], inputs)[output.name].reshape(-1, *resolve(output.shape, self.model.dims))
+
+
+def random_inputs(model: Model, seed: int, n: int, *, gravity: bool = True) -> Inputs:
+    """Return ``n`` random samples of every input of the family, wrenches scaled with the bodies' inertia."""
+    generator = np.random.default_rng(seed)
+    qd, qdd, u = generator.normal(size=(3, n, model.nv))
+    wrenches = generator.normal(size=(n, model.nb, 6)) * np.array([[[0.1] * 3 + [1.0] * 3]])
+    wrenches *= 3.0 * np.array([max(body.mass, 0.01) for body in model.bodies])[:, None]
+    inputs = {
+        "q": model.random(seed, n),
+        "qd": qd,
+        "qdd": 3.0 * qdd,
+        "u": 5.0 * u,
+        "f_ext": wrenches.reshape(n, -1),
+    }
+    if gravity:
+        inputs["gravity"] = generator.normal(size=(n, 3)) * 5.0 + np.array([0.0, 0.0, -9.81])
+    return inputs
+
+
+def inputs_of(name: str, inputs: Inputs, *, without: tuple[str, ...] = ()) -> Inputs:
+    """Return those inputs that an algorithm takes."""
+    taken = [declared.name for declared in algorithms()[name].inputs]
+    return {key: inputs[key] for key in taken if key in inputs and key not in without}
+
+
+def relative_error(ours: Array, theirs: Array, floor: float = 0.0) -> float:
+    """Return the largest error over a batch, each sample relative to its largest entry (at least ``floor``)."""
+    ours, theirs = np.asarray(ours, float), np.asarray(theirs, float)
+    assert ours.shape == theirs.shape
+    assert np.isfinite(ours).all()
+    axes = tuple(range(1, theirs.ndim))
+    scale = np.maximum(np.abs(theirs).max(axis=axes), max(floor, np.finfo(float).tiny))
+    return float((np.abs(ours - theirs).max(axis=axes) / scale).max())
