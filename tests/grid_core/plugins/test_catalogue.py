@@ -33,7 +33,8 @@ def catalogue() -> Catalogue:
     return collect(
         [
             plugin("base", named("pose", profiles=frames), named("minv"), named("frame_jacobian", requires=("pose",))),
-            plugin("more", named("frame_jacobian_dot", requires=("frame_jacobian", "minv"), profiles=frames, aliases=("jdot",))),
+            plugin("more", named("frame_jacobian_dot", requires=("frame_jacobian", "minv"), profiles=frames,
+                                   aliases=("jdot",))),
         ]
     )  # fmt: skip
 
