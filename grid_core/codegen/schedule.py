@@ -6,10 +6,11 @@ of tens of thousands of operations is therefore cut into pieces that hand values
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from grid_core.kernel.kernel import LEAVES, Action, Kernel, Loop, Place, Store
+from grid_core.kernel.partition import partition
 from grid_core.trace.scalar import Real, Scalar
 
 FUNCTION_BUDGET = 2500
@@ -22,16 +23,35 @@ INLINE_BUDGET = 10
 """Operations of one emitted expression; keeps lines readable."""
 
 
+@dataclass(frozen=True)
+class Barrier:
+    """Where the workers of a kernel wait for each other."""
+
+
+Event = Scalar | Action | Barrier
+
+
 @dataclass
 class Piece:
-    """One emitted function."""
+    """One emitted function: a stretch of the kernel that runs alone, or what one of several workers does."""
 
-    events: list[Scalar | Action] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     loads: dict[int, int] = field(default_factory=dict)
-    """Node id -> slot, values made by earlier pieces."""
+    """Node id -> slot, values that other pieces made."""
     saves: dict[int, int] = field(default_factory=dict)
-    """Node id -> slot, values that later pieces read."""
+    """Node id -> slot, values that other pieces read."""
     operations: int = 0
+    stage: int = 0
+    """Stage of its first event; every barrier starts another one."""
+
+    def staged(self) -> Iterator[tuple[int, Scalar | Action]]:
+        """Yield the events with their stages. What one stage saves may be loaded in later ones only."""
+        stage = self.stage
+        for event in self.events:
+            if isinstance(event, Barrier):
+                stage += 1
+            else:
+                yield stage, event
 
 
 @dataclass
@@ -53,8 +73,41 @@ class Schedule:
 def schedule(kernel: Kernel, budget: int = FUNCTION_BUDGET) -> Schedule:
     """Cut a kernel into pieces of at most about ``budget`` operations."""
     events, constants = _events(kernel)
-    inlined = _inlined(events)
-    pieces = _cut([e for e in events if not (isinstance(e, Scalar) and e.id in inlined)], inlined, budget)
+    inlined = _inlined(events, {})
+    return _finish(kernel, constants, _cut(_named(events, inlined), inlined, budget), inlined)
+
+
+def schedule_stages(kernel: Kernel, workers: int) -> Schedule:
+    """Deal a kernel to workers that meet at a barrier after every stage; see :mod:`grid_core.kernel.partition`."""
+    events, constants = _events(kernel)
+    stages = partition(kernel, workers).stages
+    home = {n: (stage, worker) for stage, dealt in enumerate(stages) for worker, ids in enumerate(dealt) for n in ids}
+    inlined = _inlined(events, home)
+    work: list[list[list[Scalar | Action]]] = [[[] for _ in range(workers)] for _ in stages]
+    for event in _named(events, inlined):
+        source = event.value if isinstance(event, Store) else event
+        stage, worker = home.get(source.id, (0, 0)) if isinstance(source, Scalar) else (0, 0)
+        work[stage][worker].append(event)
+    pieces = [_program([dealt[worker] for dealt in work], inlined) for worker in range(workers)]
+    return _finish(kernel, constants, pieces, inlined)
+
+
+def _program(stages: list[list[Scalar | Action]], inlined: frozenset[int]) -> Piece:
+    """Return what one worker does, with a barrier between stages."""
+    piece = Piece()
+    for stage, events in enumerate(stages):
+        piece.events += [Barrier()] if stage > 0 else []
+        piece.events += events
+        piece.operations += sum(_cost(event, inlined) for event in events)
+    return piece
+
+
+def _named(events: list[Scalar | Action], inlined: frozenset[int]) -> list[Scalar | Action]:
+    """Return the events that get a statement of their own."""
+    return [event for event in events if not (isinstance(event, Scalar) and event.id in inlined)]
+
+
+def _finish(kernel: Kernel, constants: list[Store], pieces: list[Piece], inlined: frozenset[int]) -> Schedule:
     arrays, first = {}, 0
     for array in kernel.arrays:
         arrays[array.name] = first
@@ -93,22 +146,24 @@ def read_by(event: Scalar | Action) -> list[Real]:
     return list(event.captured())
 
 
-def _inlined(events: Iterable[Scalar | Action]) -> frozenset[int]:
-    """Choose the arithmetic nodes with one user that are written in place."""
+def _inlined(events: Iterable[Scalar | Action], home: Mapping[int, tuple[int, int]]) -> frozenset[int]:
+    """Choose the arithmetic nodes with one user, at the same ``home`` if homes are given, that are written in place."""
     uses: dict[int, int] = {}
+    away: set[int] = set()
     for event in events:
         for x in read_by(event):
             if isinstance(x, Scalar):
                 shared = isinstance(event, Loop) or (isinstance(event, Scalar) and event.op in COMPARISONS)
                 uses[x.id] = uses.get(x.id, 0) + (2 if shared else 1)
+                if isinstance(event, Scalar) and home.get(event.id) != home.get(x.id):
+                    away.add(x.id)
     size: dict[int, int] = {}
     inlined = set()
     for event in events:
         if isinstance(event, Scalar):
             size[event.id] = 1 + sum(size[a.id] for a in event.args if isinstance(a, Scalar) and a.id in inlined)
-            alone = (
-                uses.get(event.id) == 1 and event.op not in ("sin", "cos", "slot") and size[event.id] <= INLINE_BUDGET
-            )
+            alone = uses.get(event.id) == 1 and event.id not in away and size[event.id] <= INLINE_BUDGET
+            alone = alone and event.op not in ("sin", "cos", "slot")
             if alone or event.op in COMPARISONS:
                 inlined.add(event.id)
     return frozenset(inlined)
@@ -119,7 +174,7 @@ def _cut(events: list[Scalar | Action], inlined: frozenset[int], budget: int) ->
     for event in events:
         cost = _cost(event, inlined)
         if pieces[-1].operations + cost > budget and pieces[-1].operations > 0:
-            pieces.append(Piece())
+            pieces.append(Piece(stage=len(pieces)))
         pieces[-1].events.append(event)
         pieces[-1].operations += cost
     return pieces
@@ -154,31 +209,40 @@ def inputs_of(event: Scalar | Action, inlined: frozenset[int]) -> Iterator[Scala
 
 
 def _assign_slots(pieces: list[Piece], inlined: frozenset[int], first: int) -> int:
-    """Give a slot to every value that leaves its piece; slots are reused once the last reader has run."""
-    made: dict[int, int] = {}
-    last: dict[int, int] = {}
-    for number, piece in enumerate(pieces):
-        for event in piece.events:
-            if isinstance(event, Scalar):
-                made[event.id] = number
-            for x in leaves_of(event, inlined):
-                if made[x.id] != number:
-                    last[x.id] = number
-                    piece.loads[x.id] = -1
+    """Give a slot to every value that leaves its piece; a slot is used again in the stage after its last load."""
+    made = {
+        event.id: number for number, piece in enumerate(pieces) for event in piece.events if isinstance(event, Scalar)
+    }
+    last = _note_loads(pieces, inlined, made)
+    born: dict[int, list[tuple[Piece, int]]] = {}
+    for piece in pieces:
+        for stage, event in piece.staged():
+            if isinstance(event, Scalar) and event.id in last:
+                born.setdefault(stage, []).append((piece, event.id))
     slots: dict[int, int] = {}
     free: list[int] = []
     used = first
-    for number, piece in enumerate(pieces):
-        for event in piece.events:
-            if isinstance(event, Scalar) and event.id in last:
-                if free:
-                    slots[event.id] = free.pop()
-                else:
-                    slots[event.id], used = used, used + 1
-                piece.saves[event.id] = slots[event.id]
-        piece.loads = {number_: slots[number_] for number_ in piece.loads}
-        free.extend(slots[n] for n in piece.loads if last[n] == number)
+    for stage in sorted(born):
+        free += sorted(slots[node] for node in slots if last.get(node, stage) < stage)
+        last = {node: end for node, end in last.items() if end >= stage}
+        for piece, node in born[stage]:
+            used += not free
+            piece.saves[node] = slots[node] = free.pop() if free else used - 1
+    for piece in pieces:
+        piece.loads = {node: slots[node] for node in piece.loads}
     return used
+
+
+def _note_loads(pieces: list[Piece], inlined: frozenset[int], made: Mapping[int, int]) -> dict[int, int]:
+    """Note what each piece loads; return the stage of the last load of every value that leaves its piece."""
+    last: dict[int, int] = {}
+    for number, piece in enumerate(pieces):
+        for stage, event in piece.staged():
+            for x in leaves_of(event, inlined):
+                if made[x.id] != number and x.id not in piece.loads:
+                    last[x.id] = max(last.get(x.id, 0), stage)
+                    piece.loads[x.id] = -1
+    return last
 
 
 def label_of(kernel: Kernel, place: Place) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grid_core.codegen.expression import Writer
-from grid_core.codegen.schedule import COMPARISONS, Piece, Schedule, inputs_of, label_of, leaves_of
+from grid_core.codegen.schedule import COMPARISONS, Barrier, Piece, Schedule, inputs_of, label_of, leaves_of
 from grid_core.codegen.text import comment
 from grid_core.kernel.kernel import Loop, Place, Store
 from grid_core.trace.scalar import Scalar
@@ -40,7 +40,7 @@ def write_constants(schedule: Schedule) -> tuple[str, ...]:
 def _function(schedule: Schedule, name: str, piece: Piece) -> Function:
     outputs = {output.name for output in schedule.kernel.outputs}
     written = {e.target for e in piece.events if isinstance(e, Store)} & outputs
-    read = {x.data[0] for e in piece.events for x in inputs_of(e, schedule.inlined)}
+    read = {x.data[0] for _, e in piece.staged() for x in inputs_of(e, schedule.inlined)}
     lines = tuple(_lines(schedule, piece))
     return Function(
         name,
@@ -57,6 +57,9 @@ def _lines(schedule: Schedule, piece: Piece) -> Iterator[str]:
     ready: set[int] = set()
     place: Place | None = None
     for event in piece.events:
+        if isinstance(event, Barrier):
+            yield "GRID_BARRIER();"
+            continue
         if event.place != place and (label := label_of(schedule.kernel, event.place)):
             yield f"// {comment(label)}"
         place = event.place

@@ -149,7 +149,7 @@ def test_folding_keeps_values(program: list[Step], seed: int) -> None:
 @given(programs())
 def test_tracing_is_deterministic_and_topological(program: list[Step]) -> None:
     def shape(nodes: list[Scalar]) -> list[tuple[object, ...]]:
-        return [(n.op, n.data, *(a.id if isinstance(a, Scalar) else a for a in n.args)) for n in nodes]
+        return [(n.op, n.data, *(("node", a.id) if isinstance(a, Scalar) else a for a in n.args)) for n in nodes]
 
     first, second = trace(program)[0], trace(program)[0]
     assert shape(first.nodes) == shape(second.nodes)

@@ -1,0 +1,125 @@
+"""Renders the CUDA unit of an algorithm: kernels in which the warps of a block share the work on 32 samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grid_core.codegen.render import SCALARS, render_template
+from grid_core.codegen.schedule import schedule, schedule_stages
+from grid_core.codegen.statements import Function, write_constants, write_functions
+from grid_core.kernel.builder import trace_algorithm, variants
+from grid_core.kernel.kernel import Argument, Kernel, Loop
+from grid_core.kernel.settings import TraceSettings
+from grid_core.plugins.algorithm import Algorithm
+
+if TYPE_CHECKING:
+    from grid_core.model import Model
+
+SHARED_BYTES = 96 * 1024
+"""Shared memory that one block may take, so that two blocks fit on a multiprocessor."""
+
+LANES = 32
+SCALAR_BYTES = {"float32": 4, "float64": 8}
+
+
+@dataclass(frozen=True)
+class BlockKernel:
+    """A kernel for blocks of ``workers`` warps, with the memory that a block needs.
+
+    Shared memory holds, in this order, the inputs (rows of odd length), the outputs (33 wide) and the workspace (32
+    wide), as far as they fit; what does not fit is in global scratch.
+    """
+
+    name: str
+    workers: int
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    functions: tuple[Function, ...]
+    constants: tuple[str, ...]
+    slots: int
+    scalar_bytes: int
+
+    @property
+    def input_scalars(self) -> int:
+        return sum(LANES * (a.size | 1) for a in self.inputs)
+
+    @property
+    def output_scalars(self) -> int:
+        return sum((LANES + 1) * a.size for a in self.outputs)
+
+    @property
+    def workspace_scalars(self) -> int:
+        return LANES * self.slots if self.workers > 1 else 0
+
+    @property
+    def outputs_shared(self) -> bool:
+        return (self.input_scalars + self.output_scalars) * self.scalar_bytes <= SHARED_BYTES // 2
+
+    @property
+    def workspace_shared(self) -> bool:
+        kept = self.input_scalars + self.workspace_scalars + (self.output_scalars if self.outputs_shared else 0)
+        return kept * self.scalar_bytes <= SHARED_BYTES
+
+    @property
+    def shared_bytes(self) -> int:
+        """Dynamic shared memory of a launch."""
+        scalars = self.input_scalars
+        scalars += self.output_scalars if self.outputs_shared else 0
+        scalars += self.workspace_scalars if self.workspace_shared else 0
+        tiles = 0 if self.outputs_shared else self.workers * LANES * (LANES + 1)
+        return max(scalars, tiles) * self.scalar_bytes
+
+    @property
+    def outputs_scratch(self) -> int:
+        return 0 if self.outputs_shared else self.output_scalars
+
+    @property
+    def scratch(self) -> int:
+        """Global scratch of a block, in scalars."""
+        return self.outputs_scratch + (0 if self.workspace_shared else self.workspace_scalars)
+
+
+def block_kernel(kernel: Kernel, workers: int, scalar_bytes: int) -> BlockKernel:
+    """Schedule a kernel for blocks of ``workers`` warps."""
+    plan = schedule(kernel) if workers == 1 else schedule_stages(kernel, workers)
+    return BlockKernel(
+        f"{kernel.name}_w{workers}",
+        workers,
+        kernel.inputs,
+        kernel.outputs,
+        write_functions(plan),
+        write_constants(plan),
+        plan.slots,
+        scalar_bytes,
+    )
+
+
+def worker_counts(kernel: Kernel) -> tuple[int, ...]:
+    """Return the block shapes worth building: many warps for small batches, one for large ones."""
+    if any(isinstance(action, Loop) for action in kernel.actions):
+        return (1,)
+    operations = sum(kernel.operations().values())
+    return (1, 4) if operations < 2000 else (1, 8) if operations < 10000 else (1, 16)
+
+
+def render_cuda_unit(
+    algorithm: Algorithm,
+    model: Model,
+    algorithms: Mapping[str, Algorithm],
+    settings: TraceSettings,
+    dtype: str,
+    template_folders: Sequence[str] = (),
+    workers: Sequence[int] | None = None,
+) -> tuple[str, list[BlockKernel]]:
+    """Return the CUDA source of one algorithm for one robot, and its kernels with what a launch of each needs."""
+    kernels: list[BlockKernel] = []
+    for absent in variants(algorithm):
+        kernel = trace_algorithm(algorithm, model, algorithms, settings, absent)
+        counts = workers or worker_counts(kernel)
+        kernels.extend(block_kernel(kernel, count, SCALAR_BYTES[dtype]) for count in counts)
+    text = render_template(
+        "unit.cu.j2", template_folders, algorithm=algorithm, model=model, scalar=SCALARS[dtype], kernels=kernels
+    )
+    return text, kernels

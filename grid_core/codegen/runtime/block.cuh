@@ -1,0 +1,91 @@
+// What a block of a CUDA unit shares: views of its memory, and the moves between batch-first rows and lanes.
+#ifndef GRID_BLOCK_CUH
+#define GRID_BLOCK_CUH
+
+// All warps of the block, wherever each is in its own program: every warp arrives equally often.
+#define GRID_BARRIER() asm volatile("bar.sync 0;" ::: "memory")
+
+namespace grid {
+
+// The arguments of a launch. A null input reads as zeros, a stride of 0 shares one row among all samples.
+template <int In, int Out>
+struct Arguments {
+    const void* in[In];
+    void* out[Out];
+    long long in_stride[In];
+    long long out_stride[Out];
+    void* scratch;
+    long long batch;
+};
+
+// Inputs of a lane: its row.
+template <class T>
+struct Row {
+    const T* p;
+    __device__ __forceinline__ T operator[](int k) const { return p[k]; }
+};
+
+// Outputs of a lane: a column of 33-wide rows, so that both lanes and consecutive entries spread over the banks.
+template <class T>
+struct Column {
+    T* p;
+    __device__ __forceinline__ T& operator[](int k) const { return p[33 * k]; }
+};
+
+// Workspace that the warps of a block share.
+template <class T>
+struct Scratch {
+    T* p;
+    __device__ __forceinline__ T& operator[](int k) const { return p[32 * k]; }
+};
+
+// Workspace of one lane alone.
+template <class T>
+struct Local {
+    T* p;
+    __device__ __forceinline__ T& operator[](int k) const { return p[k]; }
+};
+
+template <int K, class T>
+__device__ __forceinline__ void clear(T* rows) {
+    for (int i = threadIdx.x; i < 33 * K; i += blockDim.x) rows[i] = T(0);
+}
+
+// Copies `rows` samples to shared memory; lanes beyond them repeat the last one.
+template <int K, int Padded, class T>
+__device__ __forceinline__ void stage_rows(T* to, const void* base, long long stride, long long first, int rows) {
+    const T* const from = static_cast<const T*>(base) + first * stride;
+    for (int i = threadIdx.x; i < 32 * K; i += blockDim.x) {
+        const int l = i / K, k = i - l * K;
+        to[l * Padded + k] = base ? from[(l < rows ? l : rows - 1) * stride + k] : T(0);
+    }
+}
+
+// Copies the outputs of `rows` samples from 33-wide rows to batch-first memory, consecutive threads to consecutive addresses.
+template <int K, class T>
+__device__ __forceinline__ void unstage_rows(const T* staged, void* base, long long stride, long long first, int rows) {
+    T* const to = static_cast<T*>(base) + first * stride;
+    for (int i = threadIdx.x; i < rows * K; i += blockDim.x) {
+        const int l = i / K, k = i - l * K;
+        to[l * stride + k] = staged[33 * k + l];
+    }
+}
+
+// The same from rows in global memory, through one 32 by 33 tile of shared memory per warp.
+template <int K, class T>
+__device__ __forceinline__ void unstage_tiles(const T* rows_of, void* base, long long stride, long long first, int rows, T* tiles) {
+    T* const to = static_cast<T*>(base) + first * stride;
+    T* const tile = tiles + (threadIdx.x / 32) * 32 * 33;
+    const int lane = threadIdx.x % 32;
+    for (int k0 = threadIdx.x / 32 * 32; k0 < K; k0 += blockDim.x) {
+        const int width = K - k0 < 32 ? K - k0 : 32;
+        for (int k = 0; k < width; ++k) tile[33 * k + lane] = rows_of[33 * (k0 + k) + lane];
+        __syncwarp();
+        if (lane < width)
+            for (int l = 0; l < rows; ++l) to[l * stride + k0 + lane] = tile[33 * lane + l];
+        __syncwarp();
+    }
+}
+
+}  // namespace grid
+#endif
