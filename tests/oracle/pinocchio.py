@@ -109,10 +109,7 @@ class PinocchioOracle:
         return self._square(upper + np.triu(upper, 1).T)
 
     def _minv(self, s: Sample) -> Any:
-        if self.mimics:
-            return np.linalg.inv(self._crba(s))
-        upper = np.triu(pin.computeMinverse(self.model, self.data, self._q(s)))
-        return upper + np.triu(upper, 1).T
+        return np.linalg.inv(self._crba(s))
 
     def _forward_dynamics(self, s: Sample) -> Any:
         if self.mimics:
@@ -131,8 +128,14 @@ class PinocchioOracle:
         return np.hstack([self._square(dq), self._square(dv)])
 
     def _forward_dynamics_gradient(self, s: Sample) -> Any:
-        if self.mimics:
-            at = dict(s) | {"qdd": self._forward_dynamics(s)}
-            return -np.linalg.solve(self._crba(s), self._inverse_dynamics_gradient(at))
+        at = dict(s) | {"qdd": self._forward_dynamics(s)}
+        return -np.linalg.solve(self._crba(s), self._inverse_dynamics_gradient(at))
+
+    def _direct_minv(self, s: Sample) -> Any:
+        """Recursive, without a mass matrix; loses digits where a floating joint inside the tree is far out."""
+        upper = np.triu(pin.computeMinverse(self.model, self.data, self._q(s)))
+        return upper + np.triu(upper, 1).T
+
+    def _direct_forward_dynamics_gradient(self, s: Sample) -> Any:
         dq, dv, _ = pin.computeABADerivatives(self.model, self.data, self._q(s), s["qd"], s["u"], self._wrenches(s))
         return np.hstack([dq, dv])

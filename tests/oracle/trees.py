@@ -56,10 +56,10 @@ def _link(name: str, generator: np.random.Generator, *, light: bool) -> str:
 
 
 def _joint(k: int, node: Node, generator: np.random.Generator) -> str:
-    axis = generator.normal(size=3)
+    axis: np.ndarray = generator.normal(size=3)
     turn = generator.normal(size=3)
     if node.aligned:
-        axis = np.array(np.eye(3)[generator.integers(3)] * generator.choice([-1.0, 1.0]))
+        axis = float(generator.choice([-1.0, 1.0])) * np.eye(3)[generator.integers(3)]
         turn = 0.5 * np.pi * generator.integers(-1, 3, 3)
     pitch = f' pitch="{generator.uniform(-0.3, 0.3)!r}"' if node.kind == "helical" else ""
     axis_element = (

@@ -83,3 +83,13 @@ def test_compiled(robot: Robot, name: str, dtype: str, compiled: Callable[..., A
     robot.model()  # skips if the robot is not installed
     handle = compiled(robot.urdf, floating_base=robot.floating_base, dtype=dtype)
     check(lambda name, **inputs: getattr(handle, name)(**inputs), robot, name, dtype)
+
+
+@pytest.mark.parametrize("label", ["double_pendulum_continuous", "iiwa14", "go2", "humanoid29", "g1"])
+def test_recursive_inverse_and_derivatives(label: str) -> None:
+    """Pinocchio has a second way to these, which shares no code with its mass matrix."""
+    model = (GOLDEN | HUMANOIDS)[label].model()
+    oracle, reference, inputs = PinocchioOracle(model), Reference(model), states(model)
+    for name in ("minv", "forward_dynamics_gradient"):
+        arguments = inputs_of(name, inputs)
+        assert relative_error(reference(name, **arguments), oracle(f"direct_{name}", **arguments)) < 1e-10
