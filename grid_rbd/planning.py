@@ -35,7 +35,7 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
 def plan_report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
     """Return the report of :func:`build_plan` for a checked wish."""
     record = store.resolve(name)
-    plan = make_plan(wish.request, store, record["inputs"] if record else None)
+    plan = make_plan(wish.request, store, record.get("inputs") if record else None)
     reasons = [f"{unit.algorithm}: {unit.reason}" for unit in plan.missing]
     values = plan.to_json()
     return {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grid_backends.numpy import RobotHandle
+from grid_backends.numpy.threads import checked_threads
 from grid_core.build import RobotEntry, RobotRequest, build, load_entry, make_plan
 from grid_core.build.builder import check_friction_width
 from grid_core.build.compilers import compiler_for
@@ -16,13 +17,14 @@ from grid_core.build.entry import make_record
 from grid_core.build.models import DESCRIPTION, read_model, stored_model
 from grid_core.build.options import BuildOptions
 from grid_core.errors import RobotNotRegisteredError, StaleRobotError, ToolchainError
+from grid_core.model import Model
 from grid_core.model.xml_source import Source, read_source
 from grid_core.plugins.manager import load_catalogue
 from grid_rbd.handles import compiled_handle, lazy_handle, reference_handle
 from grid_rbd.planning import plan_report
 from grid_rbd.progress import shown_progress
 from grid_rbd.wishes import Wish, check_backend, check_convention, description_of, make_wish
-from grid_store import Store
+from grid_store import Entry, Store
 
 
 def register_robot(
@@ -104,9 +106,10 @@ def register_robot(
         Compiler command; default: ``CXX``, then g++, clang++.
     plugins : sequence of path
         Plugin files to load beside the installed plugins.
-    cuda_arch, backend, runtime_inertia, runtime_transform, runtime_joint_dynamics, enable_tool, contact_frames,
-    cost_frames
+    cuda_arch, backend, enable_tool, contact_frames, cost_frames
         Documented parts that this version does not have; any value but the default raises.
+    runtime_inertia, runtime_transform, runtime_joint_dynamics
+        As above.
     output_convention : str
         ``"pinocchio"``; ``"mujoco"`` is the same on a fixed base and raises on a floating one.
     enable_mujoco_kernels : bool
@@ -130,6 +133,8 @@ def register_robot(
     options = dict(locals())
     for own in ("name", "urdf_path", "urdf_string", "cache_dir", "force_rebuild", "threads"):
         del options[own]
+    if threads is not None:
+        checked_threads(threads)
     wish = make_wish(description_of(urdf_path, urdf_string), options)
     handle = _registered(name, wish, Store(cache_dir), force=force_rebuild)
     return _adjusted(handle, output_convention, threads)
@@ -138,13 +143,9 @@ def register_robot(
 def _registered(name: str, wish: Wish, store: Store, *, force: bool) -> RobotHandle:
     request = wish.request
     if wish.device == "reference":
-        model = read_model(stored_model(request, store))
-        check_friction_width(request, model)
-        return reference_handle(name, model, request, _facts(wish))
+        return reference_handle(name, _checked_model(wish, store)[1], request, _facts(wish))
     if wish.lazy:
-        kept = stored_model(request, store)
-        model = read_model(kept)
-        check_friction_width(request, model)
+        kept, model = _checked_model(wish, store)
         plan = make_plan(request, store)
         built = {unit.algorithm: unit.entry for unit in plan.units if unit.entry}
         store.bind(name, make_record(plan, kept, built, {"facts": _facts(wish)}))
@@ -155,18 +156,28 @@ def _registered(name: str, wish: Wish, store: Store, *, force: bool) -> RobotHan
     return compiled_handle(load_entry(name, store), request.catalogue)
 
 
+def _checked_model(wish: Wish, store: Store) -> tuple[Entry, Model]:
+    """Return the model of a wish once what the wish says about it is known to be true."""
+    kept = stored_model(wish.request, store)
+    model = read_model(kept)
+    check_friction_width(wish.request, model)
+    for frame in wish.end_effectors:
+        model.frame(frame)
+    return kept, model
+
+
 def build_and_bind(name: str, wish: Wish, store: Store, *, force: bool = False) -> None:
     """Build what a wish lacks and bind the name to the result."""
-    request = wish.request
-    plan = make_plan(request, store, _inputs_before(name, store))
+    kept, _ = _checked_model(wish, store)
+    plan = make_plan(wish.request, store, _inputs_before(name, store))
     with shown_progress(len(plan.units if force else plan.missing), name) as progress:
         units = build(plan, store, force=force, progress=progress)
-    store.bind(name, make_record(plan, stored_model(request, store), units, {"facts": _facts(wish)}))
+    store.bind(name, make_record(plan, kept, units, {"facts": _facts(wish)}))
 
 
 def _inputs_before(name: str, store: Store) -> dict[str, dict[str, str]]:
     record = store.resolve(name)
-    return dict(record["inputs"]) if record else {}
+    return dict(record.get("inputs", {})) if record else {}
 
 
 def _current(name: str, wish: Wish, store: Store) -> RobotEntry | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grid_backends.errors import NotAvailableError
-from grid_core.build.options import make_options
+from grid_core.build.options import BuildOptions, flag, make_options
 from grid_core.build.request import RobotRequest, make_request
 from grid_core.errors import OptionError, nearest
 from grid_core.model.xml_source import Source, read_source
@@ -76,26 +76,32 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
         if value != neutral:
             raise NotAvailableError(f"{name}={value!r}: {instead}")
     check_backend(wanted.pop("backend", "numpy"))
-    check_convention(wanted.pop("output_convention", "pinocchio"))
+    convention = check_convention(wanted.pop("output_convention", "pinocchio"))
     wanted.pop("enable_mujoco_kernels", True)
     wanted.pop("_profile_overlay", None)
     device = check_device(wanted.pop("device", "auto"))
     end_effectors = _names(wanted.pop("ee_joint_names", None), "ee_joint_names")
     max_batch = _positive(wanted.pop("max_batch_size", 256), "max_batch_size")
-    lazy = bool(wanted.pop("lazy", False))
+    lazy = flag(wanted.pop("lazy", False), "lazy")
     target = {
         "algorithm_list": wanted.pop("algorithm_list", None),
         "level": wanted.pop("cpu_level", None),
         "compiler": wanted.pop("compiler", None),
         "plugin_files": wanted.pop("plugins", ()),
     }
-    return Wish(make_request(source, _options(wanted), **target), device, end_effectors, max_batch, lazy)
+    maths = _options(wanted)
+    if convention == "mujoco" and maths.floating_base:
+        raise NotAvailableError(
+            "output_convention='mujoco': on a floating base it is not part of this version; use 'pinocchio' and "
+            "convert inputs and outputs (on a fixed base both are the same)"
+        )
+    return Wish(make_request(source, maths, **target), device, end_effectors, max_batch, lazy)
 
 
 MATHS = ("floating_base", "follow_mimic", "dtype", "use_joint_dynamics", "friction_model", "friction_width")
 
 
-def _options(wanted: dict[str, Any]) -> Any:
+def _options(wanted: dict[str, Any]) -> BuildOptions:
     for name in wanted:
         if name not in MATHS:
             known = [*MATHS, *LATER, "algorithm_list", "device", "lazy", "compiler", "cpu_level", "plugins"]
@@ -111,10 +117,11 @@ def check_backend(backend: str) -> None:
         raise NotAvailableError(f"backend={backend!r}: {missing} is not part of this version; use backend='numpy'")
 
 
-def check_convention(convention: str) -> None:
-    """Raise unless the convention exists."""
+def check_convention(convention: str) -> str:
+    """Return the convention if it exists."""
     if convention not in CONVENTIONS:
         raise OptionError(f"output_convention is {convention!r}, expected one of {', '.join(CONVENTIONS)}")
+    return convention
 
 
 def check_device(device: str) -> str:
@@ -126,10 +133,12 @@ def check_device(device: str) -> str:
     return "cpu" if device == "auto" else device
 
 
-def _names(value: Sequence[str] | str | None, option: str) -> tuple[str, ...]:
-    names = (value,) if isinstance(value, str) else tuple(value or ())
+def _names(value: Any, option: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    names = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     for name in names:
-        if not name:
+        if not isinstance(name, str) or not name:
             raise OptionError(f"{option} has the entry {name!r}, expected names of joints or links")
     return names
 

@@ -15,7 +15,7 @@ from grid_core.build.request import SCHEMA
 from grid_core.errors import RobotNotRegisteredError, StaleRobotError, nearest
 from grid_core.model import Model
 from grid_core.toolchains import machine_supports
-from grid_store import Entry, Store
+from grid_store import Entry, EntryMissingError, Store
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,22 @@ class UnitPaths(Mapping[str, Path]):
 
     def __getitem__(self, algorithm: str) -> Path:
         entry = self.entries[algorithm]
-        self.leases.append(self.store.lease(entry.key))
-        return entry.verified(UNIT)
+        try:
+            self.leases.append(self.store.lease(entry.key))
+            return entry.verified(UNIT)
+        except EntryMissingError:  # a KeyError, which Mapping.get would take for an algorithm that is not built
+            raise StaleRobotError(*_lost(algorithm)) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.entries)
 
     def __len__(self) -> int:
         return len(self.entries)
+
+
+def _lost(algorithm: str) -> tuple[str, list[str]]:
+    reason = f"the unit of {algorithm!r} is no longer in the store"
+    return f"{reason}; register the robot again", [reason]
 
 
 def make_record(plan: Plan, model: Entry, units: Mapping[str, Entry], extra: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,7 +105,7 @@ def load_entry(name: str, store: Store) -> RobotEntry:
     model = store.get(record["model"])
     units = {algorithm: store.get(key) for algorithm, key in record["units"].items()}
     lost = [algorithm for algorithm, entry in units.items() if entry is None]
-    reasons = [f"the unit of {algorithm!r} is no longer in the store" for algorithm in lost]
+    reasons = [reason for algorithm in lost for reason in _lost(algorithm)[1]]
     if not machine_supports(record["level"]):
         reasons.append(f"it was built for {record['level']}, which this machine does not run")
     if model is None:

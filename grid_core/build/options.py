@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
 from grid_core.errors import OptionError
 from grid_core.kernel.settings import TraceSettings
 
@@ -73,21 +75,33 @@ def make_options(
         raise OptionError(f"dtype is {dtype!r}, expected one of {', '.join(DTYPES)}")
     if friction_model not in FRICTION_MODELS:
         raise OptionError(f"friction_model is {friction_model!r}, expected one of {', '.join(FRICTION_MODELS)}")
+    use_joint_dynamics = flag(use_joint_dynamics, "use_joint_dynamics")
     if not use_joint_dynamics and (friction_model != "sign" or friction_width is not None):
         raise OptionError(
             "friction_model and friction_width describe joint friction; set use_joint_dynamics=True to model it"
         )
     if friction_width is not None and friction_model != "tanh":
         raise OptionError("friction_width is the width of smooth friction; set friction_model='tanh' or leave it out")
-    settings = TraceSettings(bool(use_joint_dynamics), friction_model, _width(friction_width))
-    return BuildOptions(bool(floating_base), bool(follow_mimic), dtype, settings)
+    settings = TraceSettings(use_joint_dynamics, friction_model, _width(friction_width))
+    return BuildOptions(flag(floating_base, "floating_base"), flag(follow_mimic, "follow_mimic"), dtype, settings)
 
 
-def _width(value: float | Sequence[float] | None) -> float | tuple[float, ...]:
+def _width(value: Any) -> float | tuple[float, ...]:
     if value is None:
         return DEFAULT_FRICTION_WIDTH
-    widths = (float(value),) if isinstance(value, (int, float)) else tuple(float(v) for v in value)
+    several = np.ndim(value) > 0
+    try:
+        widths = tuple(float(v) for v in (value if several else [value]))
+    except (TypeError, ValueError):
+        widths = (math.nan,)
     for width in widths:
         if not (math.isfinite(width) and width > 0.0):
-            raise OptionError(f"friction_width has the value {width!r}, expected positive finite numbers (rad/s, m/s)")
-    return widths[0] if isinstance(value, (int, float)) else widths
+            raise OptionError(f"friction_width is {value!r}, expected positive finite numbers (rad/s, m/s)")
+    return widths if several else widths[0]
+
+
+def flag(value: Any, option: str) -> bool:
+    """Return an option that is on or off; anything but a truth value is refused, ``"no"`` above all."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise OptionError(f"{option} is {value!r}, expected True or False")
+    return bool(value)

@@ -64,8 +64,9 @@ def _check_name(what: str, name: str) -> None:
 
 
 def _check_shape(algorithm: Algorithm, argument: Input | Output) -> None:
+    shape: object = argument.shape
     try:
-        if isinstance(argument.shape, str) or min(resolve(argument.shape, DIMENSIONS), default=1) < 1:
+        if isinstance(shape, str) or min(resolve(argument.shape, DIMENSIONS), default=1) < 1:
             raise ValueError
     except (KeyError, ValueError, TypeError, AttributeError):
         raise PluginError(
