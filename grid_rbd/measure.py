@@ -13,8 +13,8 @@ from grid_backends.numpy import RobotHandle
 from grid_core.plugins.algorithm import Algorithm
 from grid_rbd.samples import sample_arguments
 
-ROUNDS = 7
-SECONDS = 0.02
+ROUNDS = 40
+SECONDS = 0.002
 """A round repeats a call for at least this long; the fastest round counts, since noise only ever adds."""
 
 

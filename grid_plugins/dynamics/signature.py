@@ -8,7 +8,7 @@ Q = Input(
     "q", ("nq",), "configuration (rad, m; floating base: position and unit quaternion xyzw)", tangent="configuration"
 )
 QD = Input("qd", ("nv",), "velocity along the tangent (rad/s, m/s; floating base: body-frame linear, then angular)")
-QDD = Input("qdd", ("nv",), "acceleration, the time derivative of qd; zero if left out", absent=Absent.ZERO)
+QDD = Input("qdd", ("nv",), "acceleration, the time derivative of qd", absent=Absent.ZERO)
 U = Input("u", ("nv",), "generalised force (N m, N)")
 GRAVITY = Input(
     "gravity",

@@ -46,7 +46,7 @@ def try_command(
     if as_json:
         write_json(_document(trial, description))
     else:
-        results().print(_page(trial, robot))
+        results().print(page(trial, robot))
     if not trial.agrees:
         raise typer.Exit(FAILURE)
 
@@ -81,7 +81,8 @@ def _document(trial: Trial, description: Path) -> dict[str, Any]:
     }
 
 
-def _page(trial: Trial, robot: str) -> Group:
+def page(trial: Trial, robot: str) -> Group:
+    """Return what is printed about a trial."""
     handle, compiler = trial.robot, find_compiler()
     base = "floating" if handle.floating_base else "fixed"
     return Group(

@@ -1,0 +1,95 @@
+"""Writes the parts of the documentation that follow from the code: every method of a handle, every command.
+
+Both come from their single source of truth, the declarations of algorithms and the command line itself, so that no page
+has to be kept in step by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.text import Text
+from sphinx.application import Sphinx
+from sphinx.ext.napoleon import Config, NumpyDocstring
+
+from grid_backends.numpy.docstring import docstring
+from grid_backends.numpy.signature import Signature
+from grid_core.plugins import Algorithm
+from grid_core.plugins.manager import load_catalogue
+
+FOLDER = Path(__file__).parent / "generated"
+DIMENSIONS = {"nq": 1, "nv": 1, "nb": 1}
+
+
+def setup(app: Sphinx) -> None:
+    """Write the pages before Sphinx looks for sources."""
+    app.connect("config-inited", lambda *_: write())
+
+
+def write() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    _update(FOLDER / "methods.rst", "\n".join(methods()))
+    _update(FOLDER / "commands.md", "\n".join(commands()))
+
+
+def _update(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text("utf-8") != text:
+        path.write_text(text, "utf-8")
+
+
+def methods() -> Iterator[str]:
+    """Every algorithm as a documented method, grouped by family."""
+    algorithms = load_catalogue().algorithms.values()
+    yield from [".. currentmodule:: grid_rbd", ""]
+    for family in dict.fromkeys(algorithm.family for algorithm in algorithms):
+        yield from [f".. rubric:: {family.replace('_', ' ').capitalize()}", ""]
+        for algorithm in algorithms:
+            if algorithm.family == family:
+                yield from _method(algorithm)
+
+
+def _method(algorithm: Algorithm) -> Iterator[str]:
+    signature = Signature(algorithm, DIMENSIONS, np.dtype("float64"))
+    parameters = signature.parameters.removeprefix("self, ").removesuffix(", _convention=None")
+    for start, name in zip((".. py:method::", "              "), (algorithm.name, *algorithm.aliases)):
+        yield f"{start} RobotHandle.{name}({parameters})"
+    yield ""
+    # The docstring of a handle's method has the numbers of its robot, which a page for all robots leaves out.
+    text = re.sub(r" = \([.\d, ]*\)|, float64$|dtype float64, ", "", docstring(signature), flags=re.MULTILINE)
+    lines = NumpyDocstring(text, Config(napoleon_use_rtype=False)).lines()
+    yield from (f"   {line}" for line in lines)
+    yield ""
+
+
+def commands() -> Iterator[str]:
+    """Every command with its options."""
+    import typer
+
+    from grid_rbd.cli.app import app
+
+    root: Any = typer.main.get_command(app)
+    for name, command in root.commands.items():
+        arguments = [p for p in command.params if p.param_type_name == "argument"]
+        words = " ".join(p.name.upper() if p.required else f"[{p.name.upper()}]" for p in arguments)
+        yield from [f"## grid-rbd {name} {words}".rstrip(), "", _plain(command.help), ""]
+        for parameter in command.params:
+            yield from _parameter(parameter)
+
+
+def _parameter(parameter: Any) -> Iterator[str]:
+    if parameter.param_type_name == "argument":
+        yield f"`{parameter.name.upper()}`"
+    else:
+        value = "" if getattr(parameter, "is_flag", False) else f" {parameter.metavar or parameter.name.upper()}"
+        yield f"`{', '.join(parameter.opts)}{value}`"
+    default = parameter.default
+    shown = f" Default: {default}." if isinstance(default, (str, int, Path)) and not isinstance(default, bool) else ""
+    yield from [f": {_plain(parameter.help or '')}{shown}", ""]
+
+
+def _plain(text: str) -> str:
+    return " ".join(Text.from_markup(text).plain.split())

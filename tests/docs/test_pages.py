@@ -1,0 +1,72 @@
+"""The code on every page runs, in the order of the page, and its commands succeed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grid_rbd.cli.failures import EXIT_CODES
+from tests import command_line
+
+CHECKOUT = Path(__file__).parents[2]
+PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
+OPENING = r"^```(\{code-block\} )?(?P<kind>python|console)\n(?::caption: (?P<file>\S+)\n\n)?"
+BLOCK = re.compile(OPENING + r"(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    kind: str
+    file: str | None
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The Python and console blocks of a page; one with a caption is a file."""
+    source = page.read_text("utf-8")
+    for match in BLOCK.finditer(source):
+        line = source.count("\n", 0, match.start("text"))
+        yield Block(match["kind"], match["file"], match["text"], line)
+
+
+@pytest.mark.filterwarnings("ignore::grid_core.model.findings.URDFWarning")
+@pytest.mark.parametrize("page", [p for p in PAGES if any(blocks(p))], ids=lambda page: page.name)
+def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(CHECKOUT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "page"}
+    for block in blocks(page):
+        run(block, page, names)
+
+
+def run(block: Block, page: Path, names: dict[str, Any]) -> None:
+    if block.kind == "console":
+        for line in block.text.splitlines():
+            command(line)
+    elif block.file:
+        Path(block.file).write_text(block.text)
+    else:
+        exec(compile("\n" * block.line + block.text, page, "exec"), names)
+
+
+def command(line: str) -> None:
+    if line.startswith("$ grid-rbd "):
+        ran = command_line.run(*shlex.split(line.removeprefix("$ grid-rbd ")))
+        assert ran.code == 0, f"{line}\n{ran.err}"
+
+
+def test_pages_have_code() -> None:
+    assert sum(len(list(blocks(page))) for page in PAGES) > 15
+
+
+def test_exit_codes_are_documented() -> None:
+    page = (CHECKOUT / "docs" / "cli.md").read_text("utf-8")
+    assert all(f"| {code} | {meaning} |" in page for code, meaning in EXIT_CODES.items())
