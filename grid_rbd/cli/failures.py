@@ -52,13 +52,15 @@ class Group(TyperGroup):
         """Run a command line and end the process."""
         given = list(sys.argv[1:] if args is None else args)
         try:
-            code = super().main(given, *rest, **{**options, "standalone_mode": False})
-        except Exception as error:
+            code = super().main(given, *rest, **{**options, "standalone_mode": False}) or OK
+            if code == INTERRUPTED:  # recent versions of typer catch the interrupt themselves
+                raise KeyboardInterrupt
+        except (Exception, KeyboardInterrupt) as error:
             code = exit_code(error)
             if code is None:
                 raise
             report(error, code, as_json="--json" in given)
-        sys.exit(code or OK)
+        sys.exit(code)
 
 
 def exit_code(error: BaseException) -> int | None:

@@ -92,6 +92,16 @@ def test_a_defect_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch)
         run("list")
 
 
+def test_an_interrupt_has_a_code_and_a_message(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("grid_rbd.cli.stored.describe_robots", interrupted)
+    ran = run("list", "--json")
+    assert (ran.code, ran.err) == (130, "error: interrupted\n")
+    assert ran.document["exit_code"] == 130
+
+
 def test_warnings_are_single_lines_on_standard_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXX", "no-such-compiler")
     ran = run("plan", "arm7", "-a", "crba", "--json")
