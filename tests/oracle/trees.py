@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -56,8 +57,8 @@ def _link(name: str, generator: np.random.Generator, *, light: bool) -> str:
 
 
 def _joint(k: int, node: Node, generator: np.random.Generator) -> str:
-    axis: np.ndarray = generator.normal(size=3)
-    turn = generator.normal(size=3)
+    axis: Any = generator.normal(size=3)
+    turn: Any = generator.normal(size=3)
     if node.aligned:
         axis = float(generator.choice([-1.0, 1.0])) * np.eye(3)[generator.integers(3)]
         turn = 0.5 * np.pi * generator.integers(-1, 3, 3)
