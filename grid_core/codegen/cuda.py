@@ -17,8 +17,8 @@ from grid_core.plugins.algorithm import Algorithm
 if TYPE_CHECKING:
     from grid_core.model import Model
 
-SHARED_BYTES = 96 * 1024
-"""Shared memory that one block may take, so that two blocks fit on a multiprocessor."""
+SHARED_BYTES = 227 * 1024
+"""Shared memory of a block on the data-centre chips from Hopper on."""
 
 LANES = 32
 SCALAR_BYTES = {"float32": 4, "float64": 8}
@@ -28,8 +28,8 @@ SCALAR_BYTES = {"float32": 4, "float64": 8}
 class BlockKernel:
     """A kernel for blocks of ``workers`` warps, with the memory that a block needs.
 
-    Shared memory holds, in this order, the inputs (rows of odd length), the outputs (33 wide) and the workspace (32
-    wide), as far as they fit; what does not fit is in global scratch.
+    Shared memory holds the inputs (rows of odd length), the outputs (33 wide) and the workspace (32 wide), as far as
+    they fit; what does not fit is in global scratch.
     """
 
     name: str
@@ -55,30 +55,35 @@ class BlockKernel:
 
     @property
     def outputs_shared(self) -> bool:
-        return (self.input_scalars + self.output_scalars) * self.scalar_bytes <= SHARED_BYTES // 2
+        """Whether outputs are collected in shared memory; otherwise in global scratch."""
+        kept = self.input_scalars + self.output_scalars + self.workspace_scalars
+        return kept * self.scalar_bytes <= self.shared_limit
 
     @property
-    def workspace_shared(self) -> bool:
-        kept = self.input_scalars + self.workspace_scalars + (self.output_scalars if self.outputs_shared else 0)
-        return kept * self.scalar_bytes <= SHARED_BYTES
+    def shared_slots(self) -> int:
+        """How many workspace slots are in shared memory; the others are in global scratch."""
+        kept = self.input_scalars + (self.output_scalars if self.outputs_shared else 0)
+        room = self.shared_limit // self.scalar_bytes - kept
+        return min(self.workspace_scalars, room) // LANES
 
     @property
     def shared_bytes(self) -> int:
         """Dynamic shared memory of a launch."""
-        scalars = self.input_scalars
+        scalars = self.input_scalars + LANES * self.shared_slots
         scalars += self.output_scalars if self.outputs_shared else 0
-        scalars += self.workspace_scalars if self.workspace_shared else 0
         tiles = 0 if self.outputs_shared else self.workers * LANES * (LANES + 1)
         return max(scalars, tiles) * self.scalar_bytes
 
     @property
-    def outputs_scratch(self) -> int:
-        return 0 if self.outputs_shared else self.output_scalars
-
-    @property
     def scratch(self) -> int:
         """Global scratch of a block, in scalars."""
-        return self.outputs_scratch + (0 if self.workspace_shared else self.workspace_scalars)
+        far = self.workspace_scalars - LANES * self.shared_slots
+        return far + (0 if self.outputs_shared else self.output_scalars)
+
+    @property
+    def shared_limit(self) -> int:
+        """Shared memory that a block may take: all for many warps, little enough for many blocks of one warp."""
+        return SHARED_BYTES if self.workers > 1 else SHARED_BYTES // 8
 
 
 def block_kernel(kernel: Kernel, workers: int, scalar_bytes: int) -> BlockKernel:

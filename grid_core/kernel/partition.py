@@ -24,6 +24,9 @@ TRAFFIC = 4
 LATENCY = {"sin": 20.0, "cos": 20.0, "div": 10.0, "sqrt": 10.0, "exp": 20.0, "log": 20.0, "tanh": 25.0, "atan2": 40.0}
 """What the dearer operations cost, in multiplications."""
 
+SLACK = 1.15
+"""How much longer a stage may take so that values stay with the worker that made them."""
+
 LONGEST = 40
 """Depths that one stage may span; longer ones never pay."""
 
@@ -101,7 +104,8 @@ def _cut(graph: _Graph, depth: list[float], workers: int) -> Partition:
     while last > 0:
         cuts.append((previous[last], last))
         last = previous[last]
-    stages = tuple(_deal(graph, layers[first:last], workers) for first, last in reversed(cuts))
+    owner: dict[int, int] = {}
+    stages = tuple(_deal(graph, layers[first:last], workers, owner) for first, last in reversed(cuts))
     return Partition(stages, best[-1])
 
 
@@ -154,29 +158,44 @@ class _Components:
         loads = sorted(self.load.values(), reverse=True)
         if len(loads) > 4 * workers:
             return max(loads[0], self._total / workers)
-        return max(_assign(loads, workers)[1], default=0.0)
+        return max(_assign(loads, workers), default=0.0)
 
 
-def _assign(loads: Sequence[float], workers: int) -> tuple[list[int], list[float]]:
-    """Give every load, largest first, to the least busy worker; return who got which, and what each has."""
+def _assign(loads: Sequence[float], workers: int) -> list[float]:
+    """Give every load, largest first, to the least busy worker; return what each has then."""
     busy = [0.0] * workers
-    chosen = []
     for load in loads:
-        worker = busy.index(min(busy))
-        busy[worker] += load
-        chosen.append(worker)
-    return chosen, busy
+        busy[busy.index(min(busy))] += load
+    return busy
 
 
-def _deal(graph: _Graph, layers: Sequence[Sequence[int]], workers: int) -> tuple[tuple[int, ...], ...]:
-    """Return the node ids of a stage for each worker, in creation order."""
+def _deal(
+    graph: _Graph, layers: Sequence[Sequence[int]], workers: int, owner: dict[int, int]
+) -> tuple[tuple[int, ...], ...]:
+    """Return the node ids of a stage for each worker, in creation order, and note in ``owner`` who has what.
+
+    A component goes to the worker that owns most of its arguments, as long as the stage takes hardly longer by it.
+    """
     components = _Components(graph)
     for layer in layers:
         components.add(layer)
-    roots = sorted(components.load, key=lambda root: (-components.load[root], root))
-    chosen, _ = _assign([components.load[root] for root in roots], workers)
-    worker_of = dict(zip(roots, chosen))
-    dealt: list[list[int]] = [[] for _ in range(workers)]
+    members: dict[int, list[int]] = {}
     for position in sorted(p for layer in layers for p in layer):
-        dealt[worker_of[components.root(position)]].append(graph.nodes[position].id)
-    return tuple(tuple(ids) for ids in dealt)
+        members.setdefault(components.root(position), []).append(position)
+    largest_first = sorted(members, key=lambda root: (-components.load[root], root))
+    limit = SLACK * max(_assign([components.load[root] for root in largest_first], workers))
+    busy = [0.0] * workers
+    dealt: list[list[int]] = [[] for _ in range(workers)]
+    for root in largest_first:
+        load = components.load[root]
+        foreign = {a for p in members[root] for a in graph.arguments[p] if a in owner}
+        owned = [0] * workers
+        for argument in foreign:
+            owned[owner[argument]] += 1
+        free = [w for w in range(workers) if busy[w] + load <= limit] or [busy.index(min(busy))]
+        chosen = max(free, key=lambda w: (owned[w], -busy[w], -w))
+        busy[chosen] += load
+        dealt[chosen] += members[root]
+    for worker, positions in enumerate(dealt):
+        owner.update(dict.fromkeys(positions, worker))
+    return tuple(tuple(graph.nodes[p].id for p in sorted(positions)) for positions in dealt)

@@ -32,11 +32,13 @@ struct Column {
     __device__ __forceinline__ T& operator[](int k) const { return p[33 * k]; }
 };
 
-// Workspace that the warps of a block share.
-template <class T>
+// Workspace that the warps of a block share: the first Near slots in shared memory, the others in global memory. Slots
+// are literals in emitted code, so that nothing is decided at run time.
+template <class T, int Near>
 struct Scratch {
-    T* p;
-    __device__ __forceinline__ T& operator[](int k) const { return p[32 * k]; }
+    T* near;
+    T* far;
+    __device__ __forceinline__ T& operator[](int k) const { return k < Near ? near[32 * k] : far[32 * (k - Near)]; }
 };
 
 // Workspace of one lane alone.
