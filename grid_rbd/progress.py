@@ -48,6 +48,7 @@ def _writer(name: str) -> Progress:
 @contextmanager
 def _bar(units: int, name: str) -> Iterator[Progress]:
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (
@@ -59,7 +60,7 @@ def _bar(units: int, name: str) -> Iterator[Progress]:
         TextColumn("[dim]{task.description}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=units, robot=name)
+        task = bar.add_task("", total=units, robot=escape(name))
         running: dict[str, None] = {}
 
         def report(event: Event) -> None:

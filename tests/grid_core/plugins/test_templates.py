@@ -1,0 +1,77 @@
+"""A plugin's own template: it extends the core's, and reaches the plugin's units only."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from grid_core.build import BuildOptions, RobotRequest, build, make_plan, make_request
+from grid_core.build.builder import SOURCE, UNIT
+from grid_core.codegen.render import render_unit
+from grid_core.model import load_model
+from grid_core.plugins import sources
+from grid_core.plugins.manager import load_catalogue
+from grid_store import Store
+from tests.grid_core.plugins.conftest import SOURCE as PLUGIN
+from tests.grid_core.units import PENDULUM, Unit
+
+HOOK = """
+import dataclasses, pathlib
+
+@hookimpl
+def grid_template_folders():
+    return [str(pathlib.Path(__file__).parent / "templates")]
+
+_declare = grid_algorithms
+@hookimpl
+def grid_algorithms():
+    return [dataclasses.replace(a, template="toy_unit.j2") for a in _declare()]
+"""
+TEMPLATE = """{% extends "unit.cpp.j2" %}
+{% block includes %}
+#define TOY_ANSWER 42
+{% endblock %}
+{% block exports %}
+extern "C" __attribute__((visibility("default"))) int toy_answer() { return TOY_ANSWER; }
+{% endblock %}
+"""
+KERNEL = (
+    "{% macro functions(kernel, qualifier) %}#error only for the toy{% endmacro %}"
+    "{% macro arguments(function) %}{% endmacro %}"
+)
+
+
+def test_a_template_extends_the_unit(plugin_file: Callable[..., str], tmp_path: Path) -> None:
+    path = plugin_file("toy", PLUGIN + HOOK.replace("{", "{{").replace("}", "}}"))
+    folder = tmp_path / "templates"
+    folder.mkdir()
+    (folder / "toy_unit.j2").write_text(TEMPLATE)
+    (folder / "kernel.j2").write_text(KERNEL)
+    request = make_request(PENDULUM, BuildOptions(dtype="float64"), algorithm_list="toy", plugin_files=[path])
+    assert "only for the toy" not in _rendered(request, "crba")
+    assert "only for the toy" in _rendered(request, "toy")
+    (folder / "kernel.j2").unlink()
+
+    store = Store(tmp_path / "store", strict=True)
+    entry = build(make_plan(request, store), store)["toy"]
+    assert entry.path(SOURCE).read_text().count("TOY_ANSWER") == 2
+    assert ctypes.CDLL(str(entry.path(UNIT))).toy_answer() == 42
+    unit = Unit(entry.path(UNIT))
+    np.testing.assert_array_equal(unit("toy", {"x": np.array([[1.0, 2.0]])}, 1)["y"], [[2.0, 4.0]])
+
+    (folder / "toy_unit.j2").write_text(TEMPLATE.replace("42", "43"))
+    load_catalogue.cache_clear()
+    sources.folder_digest.cache_clear()
+    again = make_request(PENDULUM, BuildOptions(dtype="float64"), algorithm_list="toy", plugin_files=[path])
+    assert [u.status for u in make_plan(again, store).units] == ["miss"], "an edited template changes the key"
+
+
+def _rendered(request: RobotRequest, name: str) -> str:
+    catalogue, model = request.catalogue, load_model(request.source)
+    folders = catalogue.template_folders([name])
+    return render_unit(
+        catalogue.algorithms[name], model, catalogue.algorithms, request.options.settings, "float64", folders
+    )

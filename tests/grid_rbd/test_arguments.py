@@ -1,0 +1,147 @@
+"""Every documented argument of the public functions: accepted, refused with advice, or not part of this version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import grid_rbd
+from grid_rbd import NotAvailableError, OptionError
+from tests.grid_core.build.conftest import Stub
+from tests.grid_core.units import GOLDEN, PENDULUM
+
+LATER = {
+    "cuda_arch": 90,
+    "backend": "jax",
+    "runtime_inertia": True,
+    "runtime_transform": True,
+    "runtime_joint_dynamics": True,
+    "enable_tool": True,
+    "contact_frames": ["foot"],
+    "cost_frames": ["hand"],
+    "device": "cuda:1",
+}
+WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"backend": "tensorflow"}, OptionError, "backend is 'tensorflow', expected one of numpy, jax, torch"),
+    ({"dtype": "float16"}, OptionError, "dtype is 'float16', expected one of float32, float64"),
+    ({"output_convention": "drake"}, OptionError, "output_convention is 'drake', expected one of pinocchio, mujoco"),
+    ({"output_convention": "mujoco", "floating_base": True}, NotAvailableError, "use 'pinocchio' and convert"),
+    ({"device": "tpu"}, OptionError, "device is 'tpu', expected one of auto, cpu, reference"),
+    ({"max_batch_size": 0}, OptionError, "max_batch_size is 0, expected a whole number of at least 1"),
+    ({"max_batch_size": 2.5}, OptionError, "max_batch_size is 2.5"),
+    ({"ee_joint_names": [""]}, OptionError, "ee_joint_names has the entry ''"),
+    ({"ee_joint_names": [3]}, OptionError, "ee_joint_names has the entry 3"),
+    ({"ee_joint_names": 3}, OptionError, "ee_joint_names has the entry 3"),
+    ({"ee_joint_names": ["joint22"]}, grid_rbd.GridError, "did you mean .*'joint2'"),
+    ({"algorithm_list": []}, OptionError, "algorithm_list is empty"),
+    ({"algorithm_list": "crab"}, OptionError, "unknown algorithm or profile 'crab'; did you mean 'crba'"),
+    ({"algorithm_list": 7}, OptionError, "algorithm_list is 7"),
+    ({"floating_base": 1}, OptionError, "floating_base is 1, expected True or False"),
+    ({"lazy": "yes"}, OptionError, "lazy is 'yes', expected True or False"),
+    ({"friction_model": "tanh"}, OptionError, "set use_joint_dynamics=True"),
+    ({"cpu_level": "sse9"}, OptionError, "unknown instruction-set level 'sse9'"),
+    ({"compiler": "no-such-compiler"}, grid_rbd.ToolchainError, "no-such-compiler"),
+    ({"threads": 0}, OptionError, "threads is 0"),
+    ({"plugins": ["no/such/plugin.py"]}, grid_rbd.PluginError, "plugin.py does not exist"),
+]
+
+
+@pytest.mark.parametrize(("option", "value"), LATER.items())
+@pytest.mark.parametrize("function", [grid_rbd.register_robot, grid_rbd.build_plan, grid_rbd.warm_robot])
+def test_later_parts_say_what_to_do_now(
+    function: Callable[..., Any], option: str, value: Any, stub: Stub, root: Path
+) -> None:
+    with pytest.raises(NotAvailableError, match=rf"{option}={value!r}: .*not part of this version".replace("[", r"\[")):
+        function("arm", PENDULUM, cache_dir=root, compiler=stub.command, **{option: value})
+    assert (stub.compiled(), root.exists()) == ([], False), "refused before anything is touched"
+
+
+@pytest.mark.parametrize(("options", "error", "message"), WRONG)
+@pytest.mark.parametrize("mode", [{}, {"lazy": True}])
+def test_wrong_values_build_and_bind_nothing(
+    options: dict[str, Any], error: type[Exception], message: str, mode: dict[str, Any], stub: Stub, root: Path
+) -> None:
+    with pytest.raises(error, match=message):
+        grid_rbd.register_robot("arm", PENDULUM, cache_dir=root, **{"compiler": stub.command, **mode, **options})
+    assert stub.compiled() == []
+    assert grid_rbd.list_registered(root) == []
+
+
+@pytest.mark.parametrize("function", [grid_rbd.build_plan, grid_rbd.warm_robot, grid_rbd.load_robot])
+def test_unknown_options_get_the_nearest(function: Callable[..., Any], root: Path) -> None:
+    arguments = ("arm", PENDULUM) if function is not grid_rbd.load_robot else (PENDULUM,)
+    with pytest.raises((OptionError, TypeError), match=r"floatingbase"):
+        function(*arguments, cache_dir=root, floatingbase=True)
+
+
+def test_exactly_one_description(stub: Stub, root: Path) -> None:
+    for given in ({}, {"urdf_path": PENDULUM, "urdf_string": PENDULUM.read_text()}):
+        with pytest.raises(OptionError, match=r"give exactly one of urdf_path .* and urdf_string"):
+            grid_rbd.register_robot("arm", cache_dir=root, **given)
+        with pytest.raises(ValueError, match="exactly one"):
+            grid_rbd.load_robot(cache_dir=root, **given)
+    with pytest.raises(FileNotFoundError):
+        grid_rbd.register_robot("arm", "no/such/file.urdf", cache_dir=root)
+
+
+def test_every_documented_argument_is_accepted(stub: Stub, root: Path) -> None:
+    robot = grid_rbd.register_robot(
+        "arm", str(PENDULUM), urdf_string=None, floating_base=False, ee_joint_names=("joint2",),
+        max_batch_size=np.int64(64), cache_dir=str(root), force_rebuild=False, cuda_arch=None, backend="numpy",
+        dtype="float64", runtime_inertia=False, runtime_transform=False, runtime_joint_dynamics=False,
+        use_joint_dynamics=True, friction_model="tanh",
+        friction_width=0.05, enable_tool=False, contact_frames=None, cost_frames=None, output_convention="mujoco",
+        algorithm_list="crba", enable_mujoco_kernels=False, device="cpu", lazy=False, threads=2, follow_mimic=True,
+        cpu_level="x86-64-v2", compiler=stub.command, plugins=(), _profile_overlay="torch",
+    )  # fmt: skip
+    assert (robot.name, robot.dtype, robot.device, robot.max_batch, robot.num_ees) == ("arm", "float64", "cpu", 64, 1)
+    assert (robot.threads, robot.output_convention) == (2, "mujoco")
+    facts = {"cpu_level": "x86-64-v2", "algorithm_list": ["crba"], "lazy": False, "cuda_arch": None}
+    assert facts.items() <= robot.meta.items()
+    assert stub.compiled() == ["crba"]
+
+
+def test_handle_choices_do_not_build_again(stub: Stub, root: Path) -> None:
+    base: dict[str, Any] = {"cache_dir": root, "compiler": stub.command, "algorithm_list": "crba"}
+    grid_rbd.register_robot("arm", PENDULUM, **base)
+    stub.compiled()
+    for free in (
+        {"output_convention": "mujoco"}, {"threads": 3}, {"max_batch_size": 7}, {"ee_joint_names": "joint1"},
+        {"enable_mujoco_kernels": False}, {"_profile_overlay": None}, {"lazy": True}, {"device": "reference"},
+    ):  # fmt: skip
+        grid_rbd.register_robot("arm", PENDULUM, **base, **free)
+    grid_rbd.register_robot("other name", urdf_string=PENDULUM.read_text(), **base)
+    assert stub.compiled() == []
+    assert grid_rbd.list_registered(root) == ["arm", "other name"]
+
+
+def test_derived_names(stub: Stub, root: Path) -> None:
+    import hashlib
+
+    base: dict[str, Any] = {"cache_dir": root, "compiler": stub.command, "algorithm_list": "crba"}
+    digest = hashlib.sha256(PENDULUM.read_bytes()).hexdigest()[:12]
+    assert grid_rbd.load_robot(PENDULUM, **base).name == f"double_pendulum_continuous_fixed_{digest}"
+    assert grid_rbd.load_robot(PENDULUM, floating_base=True, **base).name.endswith(f"_floating_{digest}")
+    assert grid_rbd.load_robot(urdf_string=PENDULUM.read_text(), **base).name == f"inline_fixed_{digest}"
+    assert grid_rbd.load_robot(PENDULUM, name="mine", **base).name == "mine"
+    assert stub.compiled() == ["crba", "crba"], "one for each base"
+
+
+def test_registering_something_else_replaces_the_binding(stub: Stub, root: Path) -> None:
+    base: dict[str, Any] = {"cache_dir": root, "compiler": stub.command, "algorithm_list": "crba"}
+    assert grid_rbd.register_robot("arm", PENDULUM, **base).nv == 2
+    assert grid_rbd.register_robot("arm", GOLDEN / "iiwa14.urdf", **base).nv == 7
+    assert grid_rbd.get_robot("arm", root).nv == 7
+    assert grid_rbd.register_robot("arm", PENDULUM, **base).nv == 2
+    assert stub.compiled() == ["crba", "crba"]
+
+
+def test_force_rebuild(stub: Stub, root: Path) -> None:
+    base: dict[str, Any] = {"cache_dir": root, "compiler": stub.command, "algorithm_list": "minv"}
+    grid_rbd.register_robot("arm", PENDULUM, **base)
+    grid_rbd.register_robot("arm", PENDULUM, **base, force_rebuild=True)
+    assert stub.compiled() == ["crba", "crba", "minv", "minv"]

@@ -1,0 +1,208 @@
+"""Handles: compiled, lazy, stored and reference ones give the same numbers, each with as little work as possible."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import grid_rbd
+from grid_rbd import AlgorithmNotBuiltError, GridError, RobotHandle, RobotNotRegisteredError, StaleRobotError
+from grid_store import CorruptEntryError, Store, StoreDegradedWarning
+from tests.grid_core.build.conftest import Stub
+from tests.grid_core.units import GOLDEN, PENDULUM
+
+FEW = "crba,generalized_gravity"
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with the robot 'pendulum', compiled in float64."""
+    root = tmp_path_factory.mktemp("shelf")
+    grid_rbd.register_robot("pendulum", PENDULUM, cache_dir=root, dtype="float64", algorithm_list=FEW)
+    return root
+
+
+@pytest.fixture
+def no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setattr("subprocess.Popen", lambda *a, **k: pytest.fail("a program was started"))
+
+
+def arguments(robot: RobotHandle, name: str, batch: int) -> dict[str, Any]:
+    random = np.random.default_rng(11)
+    inputs = robot._record.signatures[name].inputs
+    made = {i.name: random.normal(size=(batch, *i.shape)) for i in inputs}
+    return made | {"q": robot.model.random(4, batch)}
+
+
+def test_a_stored_robot_needs_no_compiler(shelf: Path, no_compiler: None) -> None:
+    robot = grid_rbd.get_robot("pendulum", shelf)
+    q = robot.random(0, 5)
+    assert robot.crba(q).shape == (5, 2, 2)
+    again = grid_rbd.register_robot("pendulum", PENDULUM, cache_dir=shelf, dtype="float64", algorithm_list=FEW)
+    np.testing.assert_array_equal(again.crba(q), robot.crba(q))
+    with pytest.raises(AlgorithmNotBuiltError, match=r"'minv' .* is not built .* add 'minv' to algorithm_list"):
+        robot.minv(q)
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_the_reference_device_equals_compiled_code(floating: bool, compiled: Any) -> None:
+    base = {"floating_base": floating, "dtype": "float64"}
+    robot = compiled(PENDULUM, **base)
+    reference = grid_rbd.load_robot(PENDULUM, device="reference", **base)
+    assert (robot.device, reference.device) == ("cpu", "reference")
+    names = ("inverse_dynamics", "forward_dynamics", "inverse_dynamics_gradient")
+    for name in names:
+        given = arguments(robot, name, 9)
+        expected = getattr(reference, name)(**given)
+        np.testing.assert_allclose(
+            getattr(robot, name)(**given), expected, rtol=1e-10, atol=1e-11 * np.abs(expected).max(), err_msg=name
+        )
+    given = arguments(robot, "inverse_dynamics", 3)
+    for left_out in ("qdd", "f_ext", "gravity"):
+        del given[left_out]
+        np.testing.assert_allclose(
+            robot.inverse_dynamics(**given), reference.inverse_dynamics(**given), rtol=1e-10, atol=1e-12
+        )
+
+
+def test_the_reference_device_needs_no_compiler(root: Path, no_compiler: None) -> None:
+    robot = grid_rbd.register_robot("arm", PENDULUM, cache_dir=root, device="reference", algorithm_list="crba")
+    assert robot.crba(robot.neutral()).dtype == np.float32
+    with pytest.raises(AlgorithmNotBuiltError):
+        robot.minv(robot.neutral())
+
+
+def test_lazy_methods_compile_their_own_unit_once(stub: Stub, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stub's units cannot be called, so the opening of a unit stands for its call."""
+    opened: list[str] = []
+
+    def open_unit(path: Path, signature: Any) -> Any:
+        assert path.exists()
+        opened.append(signature.name)
+        return lambda *_: signature.name
+
+    monkeypatch.setattr("grid_rbd.handles.open_unit", open_unit)
+    monkeypatch.setenv("STUB_MODE", "slow")
+    robot = grid_rbd.register_robot("arm", PENDULUM, cache_dir=root, compiler=stub.command, lazy=True)
+    assert stub.compiled() == []
+    q = np.zeros(2)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: robot.minv(q), range(8)))
+    assert answers == ["minv"] * 8
+    assert stub.compiled() == ["minv"], "and nothing that it requires: units are whole"
+    robot.minv(q)
+    robot.crba(q)
+    assert stub.compiled() == ["crba"]
+    monkeypatch.setenv("CXX", stub.command)
+    stored = grid_rbd.get_robot("arm", root)
+    assert stored.minv(q) == "minv"
+    assert stub.compiled() == []
+
+
+def test_get_robot_registers_only_what_is_missing(stub: Stub, root: Path) -> None:
+    base: dict[str, Any] = {"compiler": stub.command, "algorithm_list": "crba"}
+    with pytest.raises(
+        RobotNotRegisteredError, match=r"no robot 'arm' is registered in .*; give urdf_path= to build it"
+    ):
+        grid_rbd.get_robot("arm", root)
+    with pytest.raises(TypeError, match=r"build options \['floating_base'\] without urdf_path"):
+        grid_rbd.get_robot("arm", root, floating_base=True)
+    made = grid_rbd.get_robot("arm", root, urdf_path=PENDULUM, floating_base=True, **base)
+    assert made.floating_base
+    assert stub.compiled() == ["crba"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        grid_rbd.get_robot("arm", root, urdf_path=PENDULUM, floating_base=True, **base)
+    with pytest.warns(UserWarning, match="robot 'arm' is registered already, from another description, options"):
+        stored = grid_rbd.get_robot("arm", root, urdf_path=GOLDEN / "iiwa14.urdf", **base)
+    assert stored.nv == made.nv, "the stored one is returned"
+    assert stub.compiled() == []
+    robot = grid_rbd.get_robot("arm", root, threads=3, output_convention="pinocchio", _profile_overlay=None)
+    assert robot.threads == 3
+    with pytest.raises(grid_rbd.OptionError, match="backend is 'tf'"):
+        grid_rbd.get_robot("arm", root, backend="tf")
+    with pytest.raises(grid_rbd.NotAvailableError, match="JAX front-end"):
+        grid_rbd.get_robot("arm", root, backend="jax")
+
+
+def test_stale_robots_are_built_again_by_register(stub: Stub, root: Path) -> None:
+    base: dict[str, Any] = {"cache_dir": root, "compiler": stub.command, "algorithm_list": "crba"}
+    grid_rbd.register_robot("arm", PENDULUM, **base)
+    store = Store(root)
+    record = store.resolve("arm")
+    assert record is not None
+    shutil.rmtree(next(root.glob(f"v1/objects/*/{record['units']['crba']}")))
+    with pytest.raises(StaleRobotError, match="the unit of 'crba' is no longer in the store; register it again"):
+        grid_rbd.get_robot("arm", root)
+    stub.compiled()
+    grid_rbd.register_robot("arm", PENDULUM, **base)
+    assert stub.compiled() == ["crba"]
+    store.bind("arm", {"schema": 0})
+    with pytest.raises(StaleRobotError, match="its record has schema 0"):
+        grid_rbd.get_robot("arm", root)
+    assert grid_rbd.build_plan("arm", PENDULUM, **base)["cached"]
+    assert grid_rbd.register_robot("arm", PENDULUM, **base).nv == 2
+    assert stub.compiled() == [], "only the record was stale"
+
+
+def test_a_corrupted_unit_is_reported_and_not_opened(shelf: Path, tmp_path: Path) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(shelf, root)
+    record = Store(root).resolve("pendulum")
+    assert record is not None
+    unit = next(root.glob(f"v1/objects/*/{record['units']['crba']}/unit.so"))
+    unit.chmod(0o644)
+    data = bytearray(unit.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    unit.write_bytes(data)
+    robot = grid_rbd.get_robot("pendulum", root)
+    with pytest.raises(CorruptEntryError):
+        robot.crba(robot.neutral())
+    assert robot.generalized_gravity(robot.neutral()).shape == (2,)
+
+
+def test_an_unusable_cache_degrades_with_a_warning(stub: Stub, tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a directory")
+    with pytest.warns(StoreDegradedWarning):
+        robot = grid_rbd.register_robot(
+            "arm", PENDULUM, cache_dir=blocked / "store", compiler=stub.command, algorithm_list="crba"
+        )
+    assert robot.nv == 2
+    assert stub.compiled() == ["crba"]
+
+
+def test_closed_handles(shelf: Path) -> None:
+    with grid_rbd.get_robot("pendulum", shelf) as robot:
+        robot.crba(robot.neutral())
+    with pytest.raises(GridError, match="this handle is closed; get a new one with get_robot"):
+        robot.crba(robot.neutral())
+
+
+def test_a_plugin_file_becomes_a_method(tmp_path: Path, root: Path, stub: Stub) -> None:
+    plugin = tmp_path / "weigh.py"
+    plugin.write_text(
+        "from grid_core.plugins import Algorithm, Output, hookimpl\n"
+        "def emit(k):\n    k.output('m', [sum((i.mass for i in k.tree.inertias), 0.0)])\n"
+        "@hookimpl\ndef grid_algorithms():\n"
+        "    return [Algorithm('weigh', 'toys', 'Total mass.', (), (Output('m', ('1',), 'kg'),), emit)]\n"
+    )
+    robot = grid_rbd.register_robot(
+        "arm", PENDULUM, cache_dir=root, algorithm_list="weigh", plugins=[plugin], device="reference"
+    )
+    mass = sum(b.mass for b in robot.model.bodies)
+    np.testing.assert_allclose(robot.weigh(), [mass], rtol=1e-6)
+    assert "weigh" in robot.capabilities()
+    grid_rbd.register_robot(
+        "arm", PENDULUM, cache_dir=root, algorithm_list="weigh", plugins=[plugin], compiler=stub.command
+    )
+    assert stub.compiled() == ["weigh"]
+    assert "weigh" in grid_rbd.get_robot("arm", root).capabilities(), "the record remembers the plugin file"
