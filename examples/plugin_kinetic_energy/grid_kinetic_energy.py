@@ -12,7 +12,7 @@ def energy(k):
     k.output("energy", 0.5 * sum(p * v for p, v in zip(momentum, qd)))
 
 
-def gradient(k):
+def slope(k):
     t = k.call("kinetic_energy", q=k.input("q"), qd=k.input("qd"))
     k.output("gradient", k.jacobian(t, "q")[0] + k.jacobian(t, "qd")[0])
 
@@ -21,4 +21,4 @@ def gradient(k):
 def grid_algorithms():
     t, dt = Output("energy", (), "kinetic energy (J)"), Output("gradient", ("2*nv",), "[dT/dq | dT/dqd]")
     yield Algorithm("kinetic_energy", "energy", "T = qd' M qd / 2.", (Q, QD), (t,), energy, ("crba",))
-    yield Algorithm("kinetic_energy_gradient", "energy", "dT.", (Q, QD), (dt,), gradient, ("kinetic_energy",))
+    yield Algorithm("kinetic_energy_gradient", "energy", "Gradient of T.", (Q, QD), (dt,), slope, ("kinetic_energy",))

@@ -116,4 +116,5 @@ def _verdict(trial: Trial) -> str:
         return f"[bold red]✗[/] wrong: {', '.join(wrong)}"
     limits = ", ".join(f"{dtype} {limit:.0e}" for dtype, limit in TOLERANCES.items())
     count = len({found.algorithm for found in trial.operations})
-    return f"[green]✓[/] {count_text(count, 'operation')} agree with the reference (limits: {limits})"
+    agree = count_text(count, "operation agrees", "operations agree")
+    return f"[green]✓[/] {agree} with the reference (limits: {limits})"
