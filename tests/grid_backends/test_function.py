@@ -129,7 +129,7 @@ def test_writes_into_out(toy: Any, rng: np.random.Generator) -> None:
         (np.empty((2, NV)), np.empty((2, NV))),
         "buffer",
     ],
-    ids=str,
+    ids=["dtype", "batch", "one sample", "reversed", "broadcast", "strided", "overlapping", "tuple", "no array"],
 )
 def test_declines_an_unfit_out(toy: Any, out: Any) -> None:
     assert call(toy, np.zeros((2, NQ)), np.zeros((2, NV)), out=out) is NotImplemented
