@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from grid_backends.numpy.record import Call
 from grid_backends.numpy.units import open_unit
 from grid_core.build import RobotRequest, build, make_plan
 from grid_core.build.builder import UNIT
-from grid_core.build.entry import RobotEntry
+from grid_core.build.entry import RobotEntry, UnitPaths
 from grid_core.model import Model
 from grid_core.plugins.catalogue import Catalogue
 from grid_store import Store
@@ -50,8 +51,10 @@ def compiled_handle(entry: RobotEntry, catalogue: Catalogue) -> RobotHandle:
     return RobotHandle(record, UnitFunctions(record, entry.units))
 
 
-def lazy_handle(name: str, model: Model, request: RobotRequest, facts: Mapping[str, Any], store: Store) -> RobotHandle:
-    """Return a handle that compiles the unit of each algorithm when it is first called."""
+def lazy_handle(
+    name: str, model: Model, request: RobotRequest, facts: Mapping[str, Any], store: Store, built: UnitPaths
+) -> RobotHandle:
+    """Return a handle that compiles the unit of each algorithm when it is first called, unless it is built."""
     record = record_of(
         name,
         model,
@@ -60,7 +63,7 @@ def lazy_handle(name: str, model: Model, request: RobotRequest, facts: Mapping[s
         dtype=request.options.dtype,
         algorithms=tuple(request.catalogue.algorithms),
     )
-    return RobotHandle(record, _LazyUnits(record, request, store))
+    return RobotHandle(record, _LazyUnits(record, request, store, built))
 
 
 def reference_handle(name: str, model: Model, request: RobotRequest, facts: Mapping[str, Any]) -> RobotHandle:
@@ -75,21 +78,33 @@ def reference_handle(name: str, model: Model, request: RobotRequest, facts: Mapp
 class _LazyUnits:
     """Builds the unit of an algorithm at its first use; an algorithm is built once however many threads ask."""
 
-    def __init__(self, record: RobotRecord, request: RobotRequest, store: Store) -> None:
+    def __init__(self, record: RobotRecord, request: RobotRequest, store: Store, built: UnitPaths) -> None:
         self._record = record
         self._request = request
         self._store = store
+        self._built = built
         self._lock = threading.Lock()
         self._leases: list[Any] = []
 
     def get(self, name: str) -> Call | None:
         if name not in self._record.declarations:
             return None
+        path = self._built.get(name) or self._build(name)
+        return open_unit(path, self._record.signatures[name])
+
+    def _build(self, name: str) -> Path:
         with self._lock:
             request = replace(self._request, algorithms=(name,))
             entry = build(make_plan(request, self._store), self._store)[name]
             self._leases.append(self._store.lease(entry.key))
-        return open_unit(entry.verified(UNIT), self._record.signatures[name])
+            self._remember(name, entry.key)
+        return entry.verified(UNIT)
+
+    def _remember(self, algorithm: str, key: str) -> None:
+        """Add a unit to the robot's record: collection then keeps it, and it is found without a compiler."""
+        record = self._store.resolve(self._record.name)
+        if record and record.get("request") == self._request.identity().digest:
+            self._store.bind(self._record.name, {**record, "units": {**record["units"], algorithm: key}})
 
 
 class _Interpreter:

@@ -13,7 +13,7 @@ from grid_backends.numpy.threads import checked_threads
 from grid_core.build import RobotEntry, RobotRequest, build, load_entry, make_plan
 from grid_core.build.builder import check_friction_width
 from grid_core.build.compilers import compiler_for
-from grid_core.build.entry import make_record
+from grid_core.build.entry import UnitPaths, make_record
 from grid_core.build.models import DESCRIPTION, read_model, stored_model
 from grid_core.build.options import BuildOptions
 from grid_core.errors import RobotNotRegisteredError, StaleRobotError, ToolchainError
@@ -149,7 +149,7 @@ def _registered(name: str, wish: Wish, store: Store, *, force: bool) -> RobotHan
         plan = make_plan(request, store)
         built = {unit.algorithm: unit.entry for unit in plan.units if unit.entry}
         store.bind(name, make_record(plan, kept, built, {"facts": _facts(wish)}))
-        return lazy_handle(name, model, request, _facts(wish), store)
+        return lazy_handle(name, model, request, _facts(wish), store, UnitPaths(store, built))
     if not force and (entry := _current(name, wish, store)):
         return compiled_handle(entry, request.catalogue)
     build_and_bind(name, wish, store, force=force)
@@ -313,7 +313,7 @@ def _stored_handle(entry: RobotEntry, store: Store) -> RobotHandle:
     record = entry.record
     catalogue = load_catalogue(tuple(record["plugin_files"]))
     if record["facts"]["lazy"]:
-        return lazy_handle(entry.name, entry.model, _request_of(entry, store), record["facts"], store)
+        return lazy_handle(entry.name, entry.model, _request_of(entry, store), record["facts"], store, entry.units)
     return compiled_handle(entry, catalogue)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import grid_rbd
+from grid_core.toolchains import search
 from grid_rbd import AlgorithmNotBuiltError, GridError, RobotHandle, RobotNotRegisteredError, StaleRobotError
 from grid_store import CorruptEntryError, Store, StoreDegradedWarning
 from tests.grid_core.build.conftest import Stub
@@ -101,9 +102,13 @@ def test_lazy_methods_compile_their_own_unit_once(stub: Stub, root: Path, monkey
     robot.minv(q)
     robot.crba(q)
     assert stub.compiled() == ["crba"]
-    monkeypatch.setenv("CXX", stub.command)
+    grid_rbd.gc_cache(root, execute=True)
+    monkeypatch.setattr(search, "_working", {})
+    monkeypatch.setenv("PATH", "")
     stored = grid_rbd.get_robot("arm", root)
-    assert stored.minv(q) == "minv"
+    assert stored.minv(q) == "minv", "a unit that was built needs no compiler"
+    with pytest.raises(grid_rbd.ToolchainError, match="no working"):
+        stored.aba(q, q, q)
     assert stub.compiled() == []
 
 
