@@ -103,7 +103,7 @@ def trace(program: Sequence[Step], inputs: int = 3) -> tuple[Graph, list[Scalar]
 
 def value(graph: Graph, outputs: Sequence[Real], x: Array) -> Array:
     """Evaluate scalars for a batch (B, inputs) with the interpreter; return (B, outputs)."""
-    stores = tuple(Store("y", i, v, (0, 0), len(graph.nodes)) for i, v in enumerate(outputs))
+    stores = tuple(Store("y", i, v, "", len(graph.nodes)) for i, v in enumerate(outputs))
     shape = (Argument("x", x.shape[1], (x.shape[1],)),), (Argument("y", len(outputs), (len(outputs),)),)
     return evaluate(Kernel("k", *shape, (), stores, graph), {"x": x})["y"]
 
