@@ -9,7 +9,7 @@ from grid_core.build import load_entry
 from grid_core.build.builder import UNIT
 from grid_core.errors import StaleRobotError
 from grid_core.model import Joint, Model
-from grid_store import Store
+from grid_store import CorruptEntryError, Store
 
 
 def describe_robot(name: str, cache_dir: str | Path | None = None) -> dict[str, Any]:
@@ -64,6 +64,8 @@ def _described(name: str, cache_dir: str | Path | None) -> dict[str, Any]:
         return describe_robot(name, cache_dir)
     except StaleRobotError as error:
         return {"name": name, "stale_reasons": error.reasons}
+    except CorruptEntryError as error:
+        return {"name": name, "stale_reasons": [str(error)]}
 
 
 def _sizes(model: Model) -> dict[str, Any]:

@@ -42,6 +42,15 @@ def test_try_builds_the_robot_that_ships_with_the_package(run: Run) -> None:
     assert document["batch"] == 1024
 
 
+def test_try_shows_what_it_measures_on_a_terminal(run: Run, pendulum: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grid_rbd.cli.trial.on_terminal", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    ran = run("try", pendulum, "-a", "crba", "--batch", "8")
+    assert ran.code == 0
+    assert "measuring 1/1" in ran.err
+    assert "measuring" not in ran.out
+
+
 @pytest.mark.parametrize("error", [1.0, float("nan")])
 def test_try_fails_when_results_are_wrong(
     run: Run, pendulum: Path, monkeypatch: pytest.MonkeyPatch, error: float
