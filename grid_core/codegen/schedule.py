@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from grid_core.kernel.kernel import LEAVES, Action, Kernel, Loop, Place, Store
+from grid_core.kernel.kernel import LEAVES, Action, Kernel, Loop, Store
 from grid_core.kernel.partition import partition
 from grid_core.trace.scalar import Real, Scalar
 
@@ -243,9 +243,3 @@ def _note_loads(pieces: list[Piece], inlined: frozenset[int], made: Mapping[int,
                     last[x.id] = max(last.get(x.id, 0), stage)
                     piece.loads[x.id] = -1
     return last
-
-
-def label_of(kernel: Kernel, place: Place) -> str:
-    """Return the comment for a place: its stage and part as the algorithm named them."""
-    stage, part = kernel.labels.get((place[0], 0), ""), kernel.labels.get(place, "")
-    return stage if place[1] == 0 or stage == part else f"{stage}: {part}"

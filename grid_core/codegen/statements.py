@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grid_core.codegen.expression import Writer
-from grid_core.codegen.schedule import COMPARISONS, Barrier, Piece, Schedule, inputs_of, label_of, leaves_of
+from grid_core.codegen.schedule import COMPARISONS, Barrier, Piece, Schedule, inputs_of, leaves_of
 from grid_core.codegen.text import comment
-from grid_core.kernel.kernel import Loop, Place, Store
+from grid_core.kernel.kernel import Loop, Store
 from grid_core.trace.scalar import Scalar
 
 
@@ -55,14 +55,14 @@ def _function(schedule: Schedule, name: str, piece: Piece) -> Function:
 def _lines(schedule: Schedule, piece: Piece) -> Iterator[str]:
     writer = Writer(schedule.inlined, schedule.arrays)
     ready: set[int] = set()
-    place: Place | None = None
+    section = ""
     for event in piece.events:
         if isinstance(event, Barrier):
             yield "GRID_BARRIER();"
             continue
-        if event.place != place and (label := label_of(schedule.kernel, event.place)):
-            yield f"// {comment(label)}"
-        place = event.place
+        if event.section not in ("", section):
+            section = event.section
+            yield f"// {comment(section)}"
         for x in leaves_of(event, schedule.inlined):
             if x.id in piece.loads and x.id not in ready:
                 ready.add(x.id)

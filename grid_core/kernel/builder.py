@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from grid_core.errors import TraceError, nearest
-from grid_core.kernel.kernel import Action, Argument, Kernel, Loop, Place, RowStore, Store
+from grid_core.kernel.kernel import Action, Argument, Kernel, Loop, RowStore, Store
 from grid_core.kernel.settings import TraceSettings
 from grid_core.kernel.tangent import configuration_directions, derivatives, plain_directions
 from grid_core.plugins.algorithm import Absent, Algorithm, resolve
@@ -33,10 +33,8 @@ class _Session:
     actions: list[Action] = field(default_factory=list)
     arrays: list[Argument] = field(default_factory=list)
     inputs: dict[str, Argument] = field(default_factory=dict)
-    labels: dict[Place, str] = field(default_factory=dict)
     calls: dict[tuple[Any, ...], dict[str, Nested]] = field(default_factory=dict)
     stack: list[str] = field(default_factory=list)
-    stages: int = 0
     loops: int = 0
     looping: bool = False
     tree: TracedTree | None = None
@@ -144,30 +142,15 @@ class KernelBuilder:
         return derivatives(_flatten_any(values), directions)
 
     @contextmanager
-    def stage(self, label: str) -> Iterator[None]:
-        """Open a stage: what it makes may use earlier stages; its parts do not depend on each other."""
-        session, outer = self._session, self._session.graph.place
-        session.stages += 1
-        session.graph.place = (session.stages, 0)
-        session.labels[session.graph.place] = label
-        try:
-            yield
-        finally:
-            session.stages += 1
-            session.graph.place = (session.stages, outer[1])
-
-    @contextmanager
-    def part(self, number: int, label: str = "") -> Iterator[None]:
-        """Open a part of the current stage: work that one group of lanes does on its own."""
+    def section(self, label: str) -> Iterator[None]:
+        """Label what is traced inside; generated code carries the label as a comment."""
         graph = self._session.graph
-        outer = graph.place
-        graph.place = (outer[0], number)
-        if label:
-            self._session.labels[graph.place] = label
+        outer = graph.section
+        graph.section = f"{outer}: {label}" if outer else label
         try:
             yield
         finally:
-            graph.place = outer
+            graph.section = outer
 
     def array(self, name: str, values: Sequence[Real]) -> Workspace:
         """Keep scalars in consecutive workspace slots, so that a :meth:`loop` can address them through a table."""
@@ -176,7 +159,7 @@ class KernelBuilder:
         self._session.arrays.append(Argument(unique, len(values), (len(values),)))
         graph = self._session.graph
         order = len(graph.nodes)
-        self._session.actions.extend(Store(unique, i, v, graph.place, order) for i, v in enumerate(values))
+        self._session.actions.extend(Store(unique, i, v, graph.section, order) for i, v in enumerate(values))
         return Workspace(self._session, unique, len(values))
 
     def loop(self, table: Sequence[Sequence[int]], body: Callable[[Row], None]) -> None:
@@ -201,7 +184,7 @@ class KernelBuilder:
             session.looping = False
             session.graph.close_scope()
         if row.stores:
-            session.actions.append(Loop(rows, tuple(row.stores), session.graph.place, len(session.graph.nodes)))
+            session.actions.append(Loop(rows, tuple(row.stores), session.graph.section, len(session.graph.nodes)))
             session.loops += 1
 
     def _refuse_in_loop(self, what: str) -> None:
@@ -294,8 +277,8 @@ def trace_algorithm(
         shape = resolve(output.shape, model.dims)
         outputs.append(Argument(output.name, _size(shape), shape))
         for index, value in enumerate(_flatten(results[output.name], len(shape))):
-            place = value.place if isinstance(value, Scalar) else (session.stages, 0)
-            session.actions.append(Store(output.name, index, value, place, len(session.graph.nodes)))
+            section = value.section if isinstance(value, Scalar) else ""
+            session.actions.append(Store(output.name, index, value, section, len(session.graph.nodes)))
     name = algorithm.name + "".join(f"_without_{n}" for n in sorted(absent))
     kernel = Kernel(
         name,
@@ -304,7 +287,6 @@ def trace_algorithm(
         tuple(session.arrays),
         tuple(session.actions),
         session.graph,
-        session.labels,
     )
     if session.loops and any(node.op == "load" for node in kernel.nodes()):
         raise TraceError(

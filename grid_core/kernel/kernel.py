@@ -1,20 +1,17 @@
 """The kernel form: what a traced algorithm is before it becomes code.
 
 A kernel has named inputs and outputs with per-sample sizes, and an ordered list of actions that write results. An
-action is either the store of one traced scalar, or a loop over a constant table whose body was traced once. Nodes and
-actions carry the *place* (stage, part) in which the algorithm made them: parts of one stage do not depend on each
-other, so a target may run them side by side with a barrier between stages; a target without such freedom ignores
-places and runs in order.
+action is either the store of one traced scalar, or a loop over a constant table whose body was traced once. A target
+runs it in order, or splits it into stages of independent parts (:mod:`grid_core.kernel.partition`). Nodes and actions
+carry the *section* in which the algorithm made them: a comment in generated code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from grid_core.trace.scalar import Graph, Real, Scalar, reachable
-
-Place = tuple[int, int]
 
 LEAVES = frozenset({"input", "load", "slot"})
 """Operations that read memory: a kernel input, a workspace slot at a loop's row, a workspace slot."""
@@ -36,7 +33,7 @@ class Store:
     target: str
     index: int
     value: Real
-    place: Place
+    section: str
     order: int
     """The number of nodes that existed when the action was made; it runs before younger nodes."""
 
@@ -58,7 +55,7 @@ class Loop:
 
     table: tuple[tuple[int, ...], ...]
     stores: tuple[RowStore, ...]
-    place: Place
+    section: str
     order: int
 
     def body(self) -> list[Scalar]:
@@ -94,7 +91,6 @@ class Kernel:
     arrays: tuple[Argument, ...]
     actions: tuple[Action, ...]
     graph: Graph
-    labels: dict[Place, str] = field(default_factory=dict)
 
     def roots(self) -> Iterator[Scalar]:
         """Yield every scalar that an action reads."""

@@ -31,11 +31,11 @@ class Scalar:
         What a leaf refers to, ``None`` for operations.
     id : int
         Position in the graph, a topological order.
-    place : tuple of int
-        Stage and part that created the node.
+    section : str
+        What the algorithm was doing when it made the node; a comment in generated code.
     """
 
-    __slots__ = ("args", "data", "graph", "id", "op", "place")
+    __slots__ = ("args", "data", "graph", "id", "op", "section")
 
     def __init__(self, graph: Graph, op: str, args: tuple[Real, ...], data: Any, number: int) -> None:
         self.graph = graph
@@ -43,7 +43,7 @@ class Scalar:
         self.args = args
         self.data = data
         self.id = number
-        self.place = graph.place
+        self.section = graph.section
 
     def __add__(self, other: Real) -> Real:
         return add(self, other)
@@ -91,12 +91,12 @@ Real = Scalar | float
 class Graph:
     """The nodes of one kernel, in creation order.
 
-    ``place`` is the (stage, part) under which new nodes are filed; a kernel builder moves it along.
+    ``section`` labels new nodes; a kernel builder moves it along.
     """
 
     def __init__(self) -> None:
         self.nodes: list[Scalar] = []
-        self.place: tuple[int, int] = (0, 0)
+        self.section = ""
         self._known: list[dict[tuple[Any, ...], Scalar]] = [{}]
 
     def node(self, op: str, args: tuple[Real, ...], data: Any = None) -> Scalar:

@@ -90,19 +90,14 @@ class Joint:
 
 
 def emit_aba(k: KernelBuilder) -> None:
-    wrenches = k.input("f_ext") if k.has("f_ext") else None
-    friction, _ = k.tree.joint_friction(k.input("qd"))
-    u = minus(k.input("u"), tuple(friction))
+    arguments = {name: k.input(name) for name in ("q", "qd", "u", "gravity", "f_ext") if k.has(name)}
     if any(joint.mimic for joint in k.model.joints):
-        bias = k.call("inverse_dynamics", **_bias_arguments(k))
-        k.output("qdd", factor(k.call("crba", q=k.input("q"))).solve(minus(k.input("u"), bias)))
+        k.output("qdd", k.call("forward_dynamics", **arguments))
         return
-    k.output("qdd", articulated_body(k, k.input("q"), k.input("qd"), u, k.input("gravity"), wrenches))
-
-
-def _bias_arguments(k: KernelBuilder) -> dict[str, Sequence[Real]]:
-    names = ("q", "qd", "gravity", *(("f_ext",) if k.has("f_ext") else ()))
-    return {name: k.input(name) for name in names}
+    friction, _ = k.tree.joint_friction(arguments["qd"])
+    u = minus(arguments["u"], tuple(friction))
+    wrenches = arguments.get("f_ext")
+    k.output("qdd", articulated_body(k, arguments["q"], arguments["qd"], u, arguments["gravity"], wrenches))
 
 
 def articulated_body(
@@ -116,17 +111,20 @@ def articulated_body(
     """Return the acceleration of a tree whose joints are independent of each other."""
     tree, nb = k.tree, k.model.nb
     transforms = [tree.transform(i, q) for i in range(nb)]
-    drifts, bias = _drifts(tree, transforms, qd, f_ext)
+    with k.section("velocities"):
+        drifts, bias = _drifts(tree, transforms, qd, f_ext)
     articulated = [ArticulatedInertia.of(body) for body in tree.lumped_inertias]
     joints: list[Joint] = [None] * nb  # type: ignore[list-item]
     for i in reversed(range(nb)):
-        joints[i] = _joint(tree, i, articulated[i], bias[i], u)
-        if tree.parents[i] >= 0:
-            inertia, force = _handed_to_parent(tree, i, articulated[i], bias[i], drifts[i], joints[i])
+        with k.section(f"articulated inertia of {k.model.joints[i].name}"):
+            joints[i] = _joint(tree, i, articulated[i], bias[i], u)
             parent = tree.parents[i]
-            articulated[parent] = articulated[parent] + inertia.to_parent(transforms[i])
-            bias[parent] = bias[parent] + transforms[i].force_to_parent(force)
-    return _outward_accelerations(tree, transforms, drifts, joints, gravity)
+            if parent >= 0:
+                inertia, force = _handed_to_parent(tree, i, articulated[i], bias[i], drifts[i], joints[i])
+                articulated[parent] = articulated[parent] + inertia.to_parent(transforms[i])
+                bias[parent] = bias[parent] + transforms[i].force_to_parent(force)
+    with k.section("accelerations"):
+        return _outward_accelerations(tree, transforms, drifts, joints, gravity)
 
 
 def _drifts(
@@ -205,7 +203,7 @@ ALGORITHMS = (
         inputs=(Q, QD, U, GRAVITY, F_EXT),
         outputs=(ACCELERATION,),
         emit=emit_aba,
-        requires=("inverse_dynamics", "crba"),
+        requires=("forward_dynamics",),
         profiles=("dynamics",),
         jacobian={"q": ("forward_dynamics_gradient", 0), "qd": ("forward_dynamics_gradient", 1), "u": ("minv", 0)},
         notes="The joints of a robot with mimic joints are not independent, so that the recursion does not apply: the "

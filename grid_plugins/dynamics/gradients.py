@@ -111,23 +111,23 @@ def ground_motion(
 ) -> Ground:
     """Run the outward pass and accumulate subtrees."""
     tree = k.tree
-    with k.stage("joint transforms"):
-        local = _in_parts(k, lambda i: tree.transform(i, q))
+    with k.section("joint transforms"):
+        local = _each_body(k, lambda i: tree.transform(i, q))
     poses, columns, velocities, accelerations = _outward(k, local, qd, qdd, gravity)
-    with k.stage("bodies in the ground frame"):
-        composites = _in_parts(k, lambda i: _body(tree, i, poses[i], velocities[i], accelerations[i], f_ext))
-    with k.stage("subtrees"):
+    with k.section("bodies in the ground frame"):
+        composites = _each_body(k, lambda i: _body(tree, i, poses[i], velocities[i], accelerations[i], f_ext))
+    with k.section("subtrees"):
         for i in reversed(range(k.model.nb)):
             if tree.parents[i] >= 0:
                 composites[tree.parents[i]] = composites[tree.parents[i]] + composites[i]
     return Ground(tree, columns, velocities, composites)
 
 
-def _in_parts(k: KernelBuilder, make: Callable[[int], T]) -> list[T]:
-    """Make something of every body, each in its own part."""
+def _each_body(k: KernelBuilder, make: Callable[[int], T]) -> list[T]:
+    """Make something of every body, labelled with its joint."""
     made = []
     for i, joint in enumerate(k.model.joints):
-        with k.part(i, joint.name):
+        with k.section(joint.name):
             made.append(make(i))
     return made
 
@@ -146,7 +146,7 @@ def _outward(
     columns: list[tuple[Column, ...]] = []
     velocities: list[Motion] = []
     accelerations: list[Motion] = []
-    with k.stage("motion from the root outwards"):
+    with k.section("motion from the root outwards"):
         for i, parent in enumerate(tree.parents):
             v, a = (velocities[parent], accelerations[parent]) if parent >= 0 else (Motion.zero(), Motion(ZERO3, lift))
             poses.append(poses[parent] @ local[i] if parent >= 0 else local[i])
@@ -207,9 +207,9 @@ def inverse_dynamics_derivatives(
     """Return ``d tau / d q`` along the tangent and ``d tau / d qd``, joint friction included."""
     ground = ground_motion(k, q, qd, qdd, gravity, f_ext)
     dq, dv = _square(k), _square(k)
-    with k.stage("columns"):
+    with k.section("columns"):
         for i in reversed(range(k.model.nb)):
-            with k.part(i, k.model.joints[i].name):
+            with k.section(k.model.joints[i].name):
                 for column in ground.columns[i]:
                     _fill(ground, i, column, dq, dv)
     _, slope = k.tree.joint_friction(qd)
@@ -255,8 +255,9 @@ def emit_forward_dynamics_gradient(k: KernelBuilder) -> None:
     shared = {"q": q, "qd": qd, "gravity": k.input("gravity")} | ({"f_ext": k.input("f_ext")} if k.has("f_ext") else {})
     qdd = k.call("forward_dynamics", u=k.input("u"), **shared)
     gradient = k.call("inverse_dynamics_gradient", qdd=qdd, **shared)
-    mass = factor(k.call("crba", q=q))
-    columns = [mass.solve([-x for x in column]) for column in zip(*gradient)]
+    with k.section("solve with the mass matrix"):
+        mass = factor(k.call("crba", q=q))
+        columns = [mass.solve([-x for x in column]) for column in zip(*gradient)]
     k.output("gradient", list(zip(*columns)))
 
 
@@ -264,9 +265,9 @@ def emit_coriolis_matrix(k: KernelBuilder) -> None:
     still = [0.0] * k.model.nv
     ground = ground_motion(k, k.input("q"), k.input("qd"), still, [0.0] * 3, None)
     c = _square(k)
-    with k.stage("columns"):
+    with k.section("columns"):
         for i in reversed(range(k.model.nb)):
-            with k.part(i, k.model.joints[i].name):
+            with k.section(k.model.joints[i].name):
                 for column in ground.columns[i]:
                     _fill_coriolis(ground, i, column, c)
     k.output("c", c)

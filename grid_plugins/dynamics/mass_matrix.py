@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grid_core.kernel.builder import KernelBuilder
+from grid_core.kernel.tree import TracedTree
 from grid_core.plugins.algorithm import Algorithm, Output
 from grid_core.trace.linalg import Matrix, minus
 from grid_core.trace.scalar import Real
+from grid_core.trace.spatial import Force, Transform
 from grid_plugins.dynamics.factor import factor
 from grid_plugins.dynamics.signature import ACCELERATION, F_EXT, GRAVITY, QD, SQUARE, Q, U
 
@@ -20,21 +22,27 @@ def composite_rigid_body(k: KernelBuilder, q: Sequence[Real]) -> Matrix:
     m: list[list[Real]] = [[0.0] * nv for _ in range(nv)]
     for i in reversed(range(k.model.nb)):
         parent = tree.parents[i]
-        if parent >= 0:
-            composite[parent] = composite[parent] + composite[i].to_parent(transforms[i])
-        for slot, column in tree.columns[i]:
-            force = composite[i] * column
-            for other, column_i in tree.columns[i]:
-                m[other][slot] = m[other][slot] + column_i.power(force)
-            j = i
-            while tree.parents[j] >= 0:
-                force = transforms[j].force_to_parent(force)
-                j = tree.parents[j]
-                for other, column_j in tree.columns[j]:
-                    coupling = column_j.power(force)
-                    m[other][slot] = m[other][slot] + coupling
-                    m[slot][other] = m[slot][other] + coupling
+        with k.section(f"subtree of {k.model.joints[i].name}"):
+            if parent >= 0:
+                composite[parent] = composite[parent] + composite[i].to_parent(transforms[i])
+            for slot, column in tree.columns[i]:
+                _couple(tree, i, slot, composite[i] * column, transforms, m)
     return tuple(map(tuple, m))
+
+
+def _couple(
+    tree: TracedTree, i: int, slot: int, force: Force, transforms: Sequence[Transform], m: list[list[Real]]
+) -> None:
+    """Add what a column of body ``i``, moving its subtree by ``force``, shares with the columns towards the root."""
+    for other, column in tree.columns[i]:
+        m[other][slot] = m[other][slot] + column.power(force)
+    while tree.parents[i] >= 0:
+        force = transforms[i].force_to_parent(force)
+        i = tree.parents[i]
+        for other, column in tree.columns[i]:
+            coupling = column.power(force)
+            m[other][slot] = m[other][slot] + coupling
+            m[slot][other] = m[slot][other] + coupling
 
 
 def emit_crba(k: KernelBuilder) -> None:

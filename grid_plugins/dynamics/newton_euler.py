@@ -63,16 +63,18 @@ def newton_euler(
     moved: list[Acceleration] = []
     forces: list[Force] = []
     for i, parent in enumerate(tree.parents):
-        moved.append(_accelerate(tree, i, transforms[i], moved[parent] if parent >= 0 else world, qd, qdd))
-        force = _newton_euler_force(tree.lumped_inertias[i], moved[i])
-        forces.append(force - Force.of(f_ext[6 * i : 6 * i + 6]) if f_ext is not None else force)
+        with k.section(f"motion and force of {k.model.joints[i].name}"):
+            moved.append(_accelerate(tree, i, transforms[i], moved[parent] if parent >= 0 else world, qd, qdd))
+            force = _newton_euler_force(tree.lumped_inertias[i], moved[i])
+            forces.append(force - Force.of(f_ext[6 * i : 6 * i + 6]) if f_ext is not None else force)
     tau: list[Real] = [0.0] * k.model.nv
     for i in reversed(range(k.model.nb)):
-        for slot, column in tree.columns[i]:
-            tau[slot] = tau[slot] + column.power(forces[i])
-        parent = tree.parents[i]
-        if parent >= 0:
-            forces[parent] = forces[parent] + transforms[i].force_to_parent(forces[i])
+        with k.section(f"force through {k.model.joints[i].name}"):
+            for slot, column in tree.columns[i]:
+                tau[slot] = tau[slot] + column.power(forces[i])
+            parent = tree.parents[i]
+            if parent >= 0:
+                forces[parent] = forces[parent] + transforms[i].force_to_parent(forces[i])
     return tuple(tau)
 
 

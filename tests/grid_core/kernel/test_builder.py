@@ -192,25 +192,23 @@ def test_a_call_may_leave_optional_inputs_out(pendulum: Model) -> None:
     assert kernel.operations() == {}, "what is absent folds away"
 
 
-def test_stages_parts_and_labels(pendulum: Model) -> None:
+def test_sections_label_nodes(pendulum: Model) -> None:
     def emit(k: KernelBuilder) -> None:
         x = k.input("x")
-        with k.stage("forward"):
+        with k.section("forward"):
             common = sin(x[0])
-        with k.stage("columns"):
+        with k.section("columns"):
             y = []
             for i in range(2):
-                with k.part(i, f"column {i}"):
+                with k.section(f"column {i}"):
                     y.append(common * x[i] + float(i + 1))
         k.output("y", y)
         seen.update(common=common, y=y)
 
     seen: dict[str, Any] = {}
     kernel = traced(pendulum, toy("staged", {"x": "nv"}, {"y": "nv"}, emit))
-    places = [seen["common"].place, *(y.place for y in seen["y"])]
-    assert places[0] < places[1] < places[2]
-    assert places[1][0] == places[2][0], "parts of one stage"
-    assert [kernel.labels[p] for p in places] == ["forward", "column 0", "column 1"]
+    sections = [seen["common"].section, *(y.section for y in seen["y"])]
+    assert sections == ["forward", "columns: column 0", "columns: column 1"]
     x = np.array([[0.5, 2.0]])
     np.testing.assert_allclose(evaluate(kernel, {"x": x})["y"], np.sin(0.5) * x + [[1.0, 2.0]], rtol=1e-15)
 
