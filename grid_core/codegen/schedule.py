@@ -80,7 +80,7 @@ def schedule(kernel: Kernel, budget: int = FUNCTION_BUDGET) -> Schedule:
 def schedule_stages(kernel: Kernel, workers: int) -> Schedule:
     """Deal a kernel to workers that meet at a barrier after every stage; see :mod:`grid_core.kernel.partition`."""
     events, constants = _events(kernel)
-    stages = partition(kernel, workers).stages
+    stages = partition(kernel, workers).stages or (((),) * workers,)  # without operations, inputs may still be stored
     home = {n: (stage, worker) for stage, dealt in enumerate(stages) for worker, ids in enumerate(dealt) for n in ids}
     inlined = _inlined(events, home)
     work: list[list[list[Scalar | Action]]] = [[[] for _ in range(workers)] for _ in stages]

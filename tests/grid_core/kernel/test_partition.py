@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from grid_core.codegen.schedule import Barrier, Schedule, leaves_of, schedule_stages
@@ -83,6 +83,7 @@ def check_stages(plan: Schedule, workers: int) -> None:
 
 
 @settings(max_examples=60)
+@example([("max", 0, 0, 0.0)], 2)  # a kernel that passes an input on
 @given(programs(longest=30), WORKERS)
 def test_random_kernels(program: list[Step], workers: int) -> None:
     kernel = kernel_of(program)
