@@ -1,9 +1,8 @@
 #include "execute.hpp"
 
-#include <Python.h>
-
 #include <algorithm>
 
+#include "gil.hpp"
 #include "pool.hpp"
 
 namespace grid {
@@ -16,14 +15,6 @@ constexpr int64_t kPerThread = 150'000;   // each thread must find this much
 constexpr int64_t kBrief = 1'500'000;     // not worth waking threads for
 constexpr int64_t kPerChunk = 50'000;     // handing out less is all overhead
 constexpr int64_t kChunksPerThread = 8;   // so that threads of unequal speed end together
-
-struct GilReleased {
-    explicit GilReleased(bool release) : state(release ? PyEval_SaveThread() : nullptr) {}
-    ~GilReleased() {
-        if (state != nullptr) PyEval_RestoreThread(state);
-    }
-    PyThreadState* state;
-};
 
 int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 

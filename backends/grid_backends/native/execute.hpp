@@ -3,11 +3,10 @@
 
 #include <cstdint>
 
+#include "declaration.hpp"
 #include "grid_unit.h"
 
 namespace grid {
-
-constexpr int kMaxArguments = 32;  // inputs, and outputs, of one algorithm
 
 // What one call hands to the unit, shared by all threads that work on it.
 struct Task {
