@@ -7,7 +7,12 @@
 
 namespace grid {
 
-// The arguments of a launch. A null input reads as zeros, a stride of 0 shares one row among all samples.
+// The one parameter of a kernel. Consecutive samples are a stride apart, in scalars; a stride of 0 shares one row among
+// all samples, and a null input reads as zeros. A negative input stride -1-k means that the one row, shared, is in
+// `small` from scalar k on: numbers and short vectors travel with the launch.
+//
+// A launch has any number of blocks of `32 * workers` threads, which share out the batch in groups of 32 samples, and the
+// kernel's `shared_bytes` of dynamic shared memory. `scratch` has room for the kernel's scratch scalars per block.
 template <int In, int Out>
 struct Arguments {
     const void* in[In];
@@ -16,6 +21,7 @@ struct Arguments {
     long long out_stride[Out];
     void* scratch;
     long long batch;
+    double small[32];
 };
 
 // Inputs of a lane: its row.
@@ -53,9 +59,16 @@ __device__ __forceinline__ void clear(T* rows) {
     for (int i = threadIdx.x; i < 33 * K; i += blockDim.x) rows[i] = T(0);
 }
 
-// Copies `rows` samples to shared memory; lanes beyond them repeat the last one.
-template <int K, int Padded, class T>
-__device__ __forceinline__ void stage_rows(T* to, const void* base, long long stride, long long first, int rows) {
+// Copies `rows` samples of an input to shared memory; lanes beyond them repeat the last one.
+template <int K, int Padded, class T, class Io>
+__device__ __forceinline__ void stage_rows(T* to, const Io& io, int input, long long first, int rows) {
+    const long long stride = io.in_stride[input];
+    if (stride < 0) {
+        const T* const row = reinterpret_cast<const T*>(io.small) - 1 - stride;
+        for (int i = threadIdx.x; i < 32 * K; i += blockDim.x) to[i / K * Padded + i % K] = row[i % K];
+        return;
+    }
+    const void* const base = io.in[input];
     const T* const from = static_cast<const T*>(base) + first * stride;
     for (int i = threadIdx.x; i < 32 * K; i += blockDim.x) {
         const int l = i / K, k = i - l * K;
