@@ -15,8 +15,7 @@ from grid_backends.numpy import ReferenceFunctions, RobotHandle, RobotRecord, Un
 from grid_backends.numpy.record import Call
 from grid_backends.numpy.units import open_unit
 from grid_core.build import RobotRequest, build, make_plan
-from grid_core.build.builder import UNIT
-from grid_core.build.entry import RobotEntry, UnitPaths
+from grid_core.build.entry import RobotEntry, UnitPaths, verified_unit
 from grid_core.model import Model
 from grid_core.plugins.catalogue import Catalogue
 from grid_store import Store
@@ -98,7 +97,7 @@ class _LazyUnits:
             entry = build(make_plan(request, self._store), self._store)[name]
             self._leases.append(self._store.lease(entry.key))
             self._remember(name, entry.key)
-        return entry.verified(UNIT)
+        return verified_unit(entry)
 
     def _remember(self, algorithm: str, key: str) -> None:
         """Add a unit to the robot's record: collection then keeps it, and it is found without a compiler."""

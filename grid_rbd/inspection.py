@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from grid_core.build import load_entry
-from grid_core.build.builder import UNIT
+from grid_core.build.entry import verified_unit
 from grid_core.errors import StaleRobotError
 from grid_core.model import Joint, Model
 from grid_store import CorruptEntryError, Store
@@ -32,7 +32,7 @@ def describe_robot(name: str, cache_dir: str | Path | None = None) -> dict[str, 
     entry = load_entry(name, store)
     units = {}
     for algorithm, stored in entry.units.entries.items():
-        path = stored.path(UNIT)
+        path = verified_unit(stored)
         units[algorithm] = {
             "bytes": path.stat().st_size,
             "seconds": stored.meta.get("seconds"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import shutil
 import tempfile
 import time
@@ -12,18 +11,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grid_core.build.compilers import Compiler
 from grid_core.build.models import read_model, stored_model
 from grid_core.build.plan import Plan, UnitPlan
 from grid_core.build.request import SCHEMA, RobotRequest
-from grid_core.errors import CompileError, OptionError
-from grid_core.toolchains import CxxCompiler, level_identity, machine_supports, run_all, worker_count
+from grid_core.errors import OptionError
+from grid_core.toolchains import run_all, worker_count
 from grid_store import Entry, Key, Store
 
 if TYPE_CHECKING:
     from grid_core.model import Model
 
-SOURCE, UNIT = "unit.cpp", "unit.so"
-SYMBOL = "grid_unit_table"
+HEADERS = (".hpp", ".h", ".cuh")
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def _build_reported(plan: Plan, unit: UnitPlan, model: Model, store: Store, forc
 
 def build_unit(
     request: RobotRequest,
-    compiler: CxxCompiler,
+    compiler: Compiler,
     algorithm: str,
     input_key: Key,
     model: Model,
@@ -111,20 +110,18 @@ def build_unit(
     force: bool = False,
 ) -> tuple[Entry, bool]:
     """Build one unit; return its entry and whether a compiler ran."""
-    from grid_core.codegen.render import RUNTIME, render_unit
+    from grid_core.codegen.render import RUNTIME
 
-    catalogue, options = request.catalogue, request.options
-    text = render_unit(
-        catalogue.algorithms[algorithm], model, catalogue.algorithms, options.settings, options.dtype,
-        catalogue.template_folders([algorithm]),
-    )  # fmt: skip
+    catalogue, target = request.catalogue, request.target
+    folders = catalogue.template_folders([algorithm])
+    texts = target.render(catalogue.algorithms[algorithm], model, catalogue.algorithms, request.options, folders)
     key = Key(
         {
             "schema": SCHEMA,
-            "source": text,
-            "runtime": [header for header in sorted(RUNTIME.iterdir()) if header.suffix in (".hpp", ".h")],
+            "source": texts,
+            "runtime": [header for header in sorted(RUNTIME.iterdir()) if header.suffix in HEADERS],
             "flags": list(compiler.flags(request.level)),
-            "level": level_identity(request.level),
+            "level": target.identity(request.level),
             "compiler": compiler.identity(),
         }
     )
@@ -132,7 +129,7 @@ def build_unit(
 
     def produce(folder: Path) -> dict[str, Any]:
         compiled.append(True)
-        return _compile(folder, text, algorithm, request, compiler, RUNTIME)
+        return _compile(folder, texts, algorithm, request, compiler, RUNTIME)
 
     entry = store.obtain(key, produce, force=force)
     store.record(input_key, key.digest, algorithm=algorithm)
@@ -140,17 +137,19 @@ def build_unit(
 
 
 def _compile(
-    folder: Path, text: str, algorithm: str, request: RobotRequest, compiler: CxxCompiler, runtime: Path
+    folder: Path, texts: dict[str, str], algorithm: str, request: RobotRequest, compiler: Compiler, runtime: Path
 ) -> dict[str, Any]:
     """Compile in a folder of its own, which stays for inspection if the compiler fails, and move the result."""
     began = time.perf_counter()
+    target = request.target
     work = Path(tempfile.mkdtemp(prefix=f"grid-rbd-{algorithm}-"))
-    source, unit = work / SOURCE, work / UNIT
-    source.write_text(text, "utf-8")
-    compiler.compile(source, unit, level=request.level, include=[runtime], log=work / "build.log")
-    _check_loadable(unit, request.level)
-    shutil.move(str(source), folder / SOURCE)
-    shutil.move(str(unit), folder / UNIT)
+    for name, text in texts.items():
+        (work / name).write_text(text, "utf-8")
+    unit = work / target.unit
+    compiler.compile(work / target.source, unit, level=request.level, include=[runtime], log=work / "build.log")
+    target.check_loadable(unit, request.level)
+    for name in (*texts, target.unit):
+        shutil.move(str(work / name), folder / name)
     shutil.rmtree(work, ignore_errors=True)
     return {
         "kind": "unit",
@@ -159,16 +158,3 @@ def _compile(
         "level": request.level,
         "seconds": round(time.perf_counter() - began, 3),
     }
-
-
-def _check_loadable(unit: Path, level: str) -> None:
-    """Open a unit once before it is published, where this machine runs its instructions."""
-    if not machine_supports(level):
-        return
-    try:
-        getattr(ctypes.CDLL(str(unit)), SYMBOL)
-    except (OSError, AttributeError) as error:
-        raise CompileError(
-            f"the compiler succeeded but {unit} cannot be loaded: {error}; look for another compiler's files on "
-            "LD_LIBRARY_PATH, or set CXX to another compiler"
-        ) from None

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grid_core.build.builder import UNIT
 from grid_core.build.models import read_model
 from grid_core.build.options import BuildOptions
 from grid_core.build.plan import Plan
 from grid_core.build.request import SCHEMA
+from grid_core.build.targets import target_of
 from grid_core.errors import RobotNotRegisteredError, StaleRobotError, nearest
 from grid_core.model import Model
-from grid_core.toolchains import machine_supports
 from grid_store import Entry, EntryMissingError, Store
 
 
@@ -52,7 +51,7 @@ class UnitPaths(Mapping[str, Path]):
         entry = self.entries[algorithm]
         try:
             self.leases.append(self.store.lease(entry.key))
-            return entry.verified(UNIT)
+            return verified_unit(entry)
         except EntryMissingError:  # a KeyError, which Mapping.get would take for an algorithm that is not built
             raise StaleRobotError(*_lost(algorithm)) from None
 
@@ -66,6 +65,13 @@ class UnitPaths(Mapping[str, Path]):
 def _lost(algorithm: str) -> tuple[str, list[str]]:
     reason = f"the unit of {algorithm!r} is no longer in the store"
     return f"{reason}; register the robot again", [reason]
+
+
+def verified_unit(entry: Entry) -> Path:
+    """Return the compiled file of a unit's entry, once the digests of all its files held."""
+    for name in entry.files:
+        entry.verified(name)
+    return entry.path(target_of(entry.meta["level"]).unit)
 
 
 def make_record(plan: Plan, model: Entry, units: Mapping[str, Entry], extra: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,7 +112,7 @@ def load_entry(name: str, store: Store) -> RobotEntry:
     units = {algorithm: store.get(key) for algorithm, key in record["units"].items()}
     lost = [algorithm for algorithm, entry in units.items() if entry is None]
     reasons = [reason for algorithm in lost for reason in _lost(algorithm)[1]]
-    if not machine_supports(record["level"]):
+    if not target_of(record["level"]).runs_here(record["level"]):
         reasons.append(f"it was built for {record['level']}, which this machine does not run")
     if model is None:
         reasons.append("its model is no longer in the store")

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grid_core.build.compilers import compiler_for
+from grid_core.build.compilers import Compiler, compiler_for
 from grid_core.build.request import RobotRequest
-from grid_core.toolchains import CxxCompiler
 from grid_store import Entry, Key, Store, differences
 
 
@@ -41,7 +40,7 @@ class Plan:
     """All units of a request, and the compiler that would make the missing ones."""
 
     request: RobotRequest
-    compiler: CxxCompiler
+    compiler: Compiler
     units: tuple[UnitPlan, ...]
 
     @property

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grid_core.build.options import BuildOptions
+from grid_core.build.targets import Target, target_of
 from grid_core.errors import OptionError
 from grid_core.model.xml_source import Source, read_source
 from grid_core.plugins.catalogue import Catalogue
 from grid_core.plugins.manager import load_catalogue
 from grid_core.plugins.sources import core_digest
-from grid_core.toolchains.levels import detect_level, level_flags, level_identity
+from grid_core.toolchains.levels import detect_level
 from grid_store import Key
 
 SCHEMA = 1
@@ -31,7 +32,7 @@ class RobotRequest:
     algorithms : tuple of str
         Algorithms to build, closed over their requirements, in declaration order.
     level : str
-        Instruction-set level of the CPU target.
+        Target and instruction set: a level of the CPU, or ``sm_90`` and its like.
     compiler : str or None
         Compiler command; ``None`` looks for one.
     plugin_files : tuple of str
@@ -44,6 +45,10 @@ class RobotRequest:
     level: str
     compiler: str | None = None
     plugin_files: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> Target:
+        return target_of(self.level)
 
     @property
     def catalogue(self) -> Catalogue:
@@ -72,7 +77,7 @@ class RobotRequest:
                 "algorithms": list(self.algorithms),
                 "core": core_digest(),
                 "plugins": {name: self.catalogue.digests(name) for name in self.algorithms},
-                "level": level_identity(self.level),
+                "level": self.target.identity(self.level),
             }
         )
 
@@ -81,13 +86,13 @@ class RobotRequest:
         return Key(
             {
                 "schema": SCHEMA,
-                "target": "cpu",
+                "target": self.target.name,
                 "description": self.source.data,
                 "options": self.options.to_json(),
                 "algorithm": algorithm,
                 "core": core_digest(),
                 "plugins": self.catalogue.digests(algorithm),
-                "level": level_identity(self.level),
+                "level": self.target.identity(self.level),
                 "compiler": compiler,
             }
         )
@@ -118,6 +123,6 @@ def make_request(
             "no plugin provides any algorithm; reinstall grid-rbd, or see 'grid-rbd plugins' for broken plugins"
         )
     level = level or detect_level()
-    level_flags(level)
+    target_of(level).identity(level)
     algorithms = catalogue.closure(catalogue.select(algorithm_list))
     return RobotRequest(read_source(source), options, algorithms, level, compiler, files)

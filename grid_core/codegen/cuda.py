@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grid_core.codegen.render import SCALARS, render_template
 from grid_core.codegen.schedule import schedule, schedule_stages
@@ -34,6 +34,7 @@ class BlockKernel:
 
     name: str
     workers: int
+    absent: tuple[str, ...]
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
     functions: tuple[Function, ...]
@@ -86,12 +87,13 @@ class BlockKernel:
         return SHARED_BYTES if self.workers > 1 else SHARED_BYTES // 8
 
 
-def block_kernel(kernel: Kernel, workers: int, scalar_bytes: int) -> BlockKernel:
+def block_kernel(kernel: Kernel, absent: frozenset[str], workers: int, scalar_bytes: int) -> BlockKernel:
     """Schedule a kernel for blocks of ``workers`` warps."""
     plan = schedule(kernel) if workers == 1 else schedule_stages(kernel, workers)
     return BlockKernel(
         f"{kernel.name}_w{workers}",
         workers,
+        tuple(sorted(absent)),
         kernel.inputs,
         kernel.outputs,
         write_functions(plan),
@@ -109,6 +111,27 @@ def worker_counts(kernel: Kernel) -> tuple[int, ...]:
     return (1, 4) if operations < 2000 else (1, 8) if operations < 10000 else (1, 16)
 
 
+def describe(algorithm: Algorithm, dtype: str, kernels: Sequence[BlockKernel]) -> dict[str, Any]:
+    """Return what the runner needs to know of a unit, as JSON values."""
+    return {
+        "abi": 1,
+        "algorithm": algorithm.name,
+        "dtype": dtype,
+        "kernels": [
+            {
+                "name": kernel.name,
+                "workers": kernel.workers,
+                "absent": list(kernel.absent),
+                "shared_bytes": kernel.shared_bytes,
+                "scratch": kernel.scratch,
+                "inputs": [[a.name, a.size] for a in kernel.inputs],
+                "outputs": [[a.name, a.size] for a in kernel.outputs],
+            }
+            for kernel in kernels
+        ],
+    }
+
+
 def render_cuda_unit(
     algorithm: Algorithm,
     model: Model,
@@ -123,7 +146,7 @@ def render_cuda_unit(
     for absent in variants(algorithm):
         kernel = trace_algorithm(algorithm, model, algorithms, settings, absent)
         counts = workers or worker_counts(kernel)
-        kernels.extend(block_kernel(kernel, count, SCALAR_BYTES[dtype]) for count in counts)
+        kernels.extend(block_kernel(kernel, absent, count, SCALAR_BYTES[dtype]) for count in counts)
     text = render_template(
         "unit.cu.j2", template_folders, algorithm=algorithm, model=model, scalar=SCALARS[dtype], kernels=kernels
     )

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from grid_core.build import Event, RobotRequest, build, make_plan
-from grid_core.build.builder import SOURCE, UNIT
 from grid_core.build.options import make_options
+from grid_core.build.targets import CpuTarget
 from grid_core.errors import CompileError, OptionError, ToolchainError, URDFParseError
 from grid_core.toolchains import search
 from grid_store import Store
@@ -46,8 +46,8 @@ def test_what_is_built_is_found(request_for: Make, store: Store, stub: Stub) -> 
     assert {e.number for e in events} == {1, 2}
     assert all(e.compiled for e in events if e.phase == "done")
     for algorithm, entry in entries.items():
-        assert f"// {algorithm} of 2dof_planar" in entry.path(SOURCE).read_text().splitlines()[0]
-        assert entry.verified(UNIT).stat().st_size > 0
+        assert f"// {algorithm} of 2dof_planar" in entry.path(CpuTarget.source).read_text().splitlines()[0]
+        assert entry.verified(CpuTarget.unit).stat().st_size > 0
         assert entry.meta["algorithm"] == algorithm
     plan = make_plan(request_for("minv"), store)
     assert not plan.missing
@@ -96,7 +96,7 @@ def test_misses_are_explained(request_for: Make, store: Store) -> None:
         "its record is no longer in the store"
     ]
     entries = build(before, store)
-    unit = entries["crba"].path(UNIT)
+    unit = entries["crba"].path(CpuTarget.unit)
     unit.chmod(0o644)
     unit.unlink()
     assert [u.reason for u in make_plan(request_for("crba"), store).units] == ["its files are no longer in the store"]
@@ -156,7 +156,7 @@ def test_failures_leave_their_files_and_nothing_in_the_store(
     assert found, str(caught.value)
     kept = Path(found.group(1))
     assert kept.exists()
-    assert (kept.parent / SOURCE).read_text().startswith("// crba of")
+    assert (kept.parent / CpuTarget.source).read_text().startswith("// crba of")
     if logged:
         assert kept.read_text().splitlines()[0].startswith(stub.command)
     assert [e for e in store.entries() if e.meta["kind"] == "unit"] == []

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from grid_core.build import RobotEntry, RobotRequest, build, load_entry, make_plan
-from grid_core.build.builder import UNIT
 from grid_core.build.entry import make_record
 from grid_core.build.models import DESCRIPTION, stored_model
 from grid_core.build.options import make_options
+from grid_core.build.targets import CpuTarget
 from grid_core.errors import RobotNotRegisteredError, StaleRobotError
 from grid_core.toolchains import levels
 from grid_store import CorruptEntryError, Store
@@ -41,7 +41,7 @@ def test_a_loaded_robot_is_the_built_one(bound: dict[str, Any], store: Store) ->
     assert entry.options.settings.friction_width == (0.1, 0.2)
     assert list(entry.units) == ["crba", "minv"]
     assert len(entry.units) == 2
-    assert entry.units["crba"].name == UNIT
+    assert entry.units["crba"].name == CpuTarget.unit
     assert entry.units.get("aba") is None
     assert entry.record == bound
     kept = store.get(bound["model"])
@@ -108,7 +108,7 @@ def test_a_unit_that_goes_while_it_is_in_use(bound: dict[str, Any], store: Store
 def test_a_corrupted_unit_is_never_opened(bound: dict[str, Any], store: Store) -> None:
     entry = store.get(bound["units"]["crba"])
     assert entry is not None
-    path = entry.path(UNIT)
+    path = entry.path(CpuTarget.unit)
     damaged = bytearray(path.read_bytes())
     damaged[len(damaged) // 2] ^= 1
     path.chmod(0o644)
