@@ -18,7 +18,7 @@ ROOTS = [
         "consumers/grid_consumers",
     )
 ]
-SHIPPED = {".py", ".pyi", ".typed", ".j2", ".h", ".hpp", ".urdf"}
+SHIPPED = {".py", ".pyi", ".typed", ".j2", ".h", ".hpp", ".cuh", ".urdf"}
 """Kinds of files that `setup.py` puts into a wheel."""
 COMPILED = {".cpp", ".so", ".pyc"}
 
