@@ -11,13 +11,10 @@ from dataclasses import dataclass, field
 
 from grid_core.kernel.kernel import LEAVES, Action, Kernel, Loop, Store
 from grid_core.kernel.partition import partition
-from grid_core.trace.scalar import Real, Scalar
+from grid_core.trace.scalar import COMPARISONS, Real, Scalar
 
 FUNCTION_BUDGET = 2500
 """Operations of one emitted function: beyond about 3000, compile time and spilling grow quickly."""
-
-COMPARISONS = frozenset({"lt", "le", "eq"})
-"""Always written in place: their result is a mask, which has no workspace form."""
 
 INLINE_BUDGET = 10
 """Operations of one emitted expression; keeps lines readable."""
@@ -164,7 +161,7 @@ def _inlined(events: Iterable[Scalar | Action], home: Mapping[int, tuple[int, in
             size[event.id] = 1 + sum(size[a.id] for a in event.args if isinstance(a, Scalar) and a.id in inlined)
             alone = uses.get(event.id) == 1 and event.id not in away and size[event.id] <= INLINE_BUDGET
             alone = alone and event.op not in ("sin", "cos", "slot")
-            if alone or event.op in COMPARISONS:
+            if alone or event.op in COMPARISONS:  # a mask has no workspace form
                 inlined.add(event.id)
     return frozenset(inlined)
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grid_core.codegen.expression import Writer
-from grid_core.codegen.schedule import COMPARISONS, Barrier, Piece, Schedule, inputs_of, leaves_of
+from grid_core.codegen.schedule import Barrier, Piece, Schedule, inputs_of, leaves_of
 from grid_core.codegen.text import comment
 from grid_core.kernel.kernel import Loop, Store
-from grid_core.trace.scalar import Scalar
+from grid_core.trace.scalar import COMPARISONS, Scalar
 
 
 @dataclass(frozen=True)

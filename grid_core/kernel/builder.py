@@ -12,7 +12,7 @@ from grid_core.kernel.kernel import Action, Argument, Kernel, Loop, RowStore, St
 from grid_core.kernel.settings import TraceSettings
 from grid_core.kernel.tangent import configuration_directions, derivatives, plain_directions
 from grid_core.plugins.algorithm import Absent, Algorithm, resolve
-from grid_core.trace.scalar import Graph, Real, Scalar
+from grid_core.trace.scalar import Graph, Real, Scalar, is_truth
 
 if TYPE_CHECKING:
     from grid_core.kernel.tree import TracedTree
@@ -101,7 +101,12 @@ class KernelBuilder:
             raise TraceError(f"{self._algorithm.name} declares no output {name!r}{nearest(name, known)}")
         shape = resolve(declared.shape, self.model.dims)
         _check_shape(f"{self._algorithm.name}: output {name!r}", values, shape)
-        self.results[name] = _nest(_flatten(values, len(shape)), shape)
+        flat = _flatten(values, len(shape))
+        if any(is_truth(x) for x in flat):
+            raise TraceError(
+                f"{self._algorithm.name}: output {name!r} is a comparison; select(less(a, b), 1.0, 0.0) is a number"
+            )
+        self.results[name] = _nest(flat, shape)
 
     def call(self, name: str, **arguments: Nested) -> Nested:
         """Inline another algorithm and return its output, or a dict of outputs if it has several.

@@ -16,6 +16,8 @@ from typing import Any
 from grid_core.errors import TraceError
 
 COMMUTATIVE = frozenset({"add", "mul", "min", "max", "eq"})
+COMPARISONS = frozenset({"lt", "le", "eq"})
+"""Operations with a truth value, which is no number: it may only choose in ``select``."""
 
 
 class Scalar:
@@ -139,7 +141,17 @@ def operation(op: str, *args: Real) -> Scalar:
 
     A constant minus zero is taken as zero: the two have one key, and which came first must not matter.
     """
+    if [is_truth(x) for x in args] != [op == "select"] + [False] * (len(args) - 1):
+        raise TraceError(
+            f"{op} of {', '.join(map(repr, args))}: comparisons give truth values, which are no numbers; choose "
+            "between numbers with select(less(a, b), x, y)"
+        )
     return _graph(*args).node(op, tuple(x if isinstance(x, Scalar) else float(x) + 0.0 for x in args))
+
+
+def is_truth(x: Real) -> bool:
+    """Return whether a scalar is the result of a comparison."""
+    return isinstance(x, Scalar) and x.op in COMPARISONS
 
 
 def add(x: Real, y: Real) -> Real:

@@ -73,6 +73,12 @@ def test_outputs_of_another_shape(pendulum: Model, values: Any) -> None:
         traced(pendulum, algorithm)
 
 
+def test_a_comparison_is_no_output(pendulum: Model) -> None:
+    algorithm = toy("bad", {"x": "nv"}, {"y": "1"}, lambda k: k.output("y", [less(*k.input("x"))]))
+    with pytest.raises(TraceError, match="bad: output 'y' is a comparison"):
+        traced(pendulum, algorithm)
+
+
 def test_unknown_and_missing_outputs_and_inputs(pendulum: Model) -> None:
     def algorithm(emit: Any) -> Algorithm:
         return toy("bad", {"torque": "nv"}, {"accel": "nv"}, emit)

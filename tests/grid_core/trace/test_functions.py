@@ -82,6 +82,24 @@ def test_select_of_equal_branches_is_no_selection(x: Scalar) -> None:
     assert isinstance(signs, Scalar)
 
 
+def test_truth_values_are_no_numbers(x: Scalar) -> None:
+    truth = t.less(x, 0.0)
+    assert isinstance(truth, Scalar)
+    wrong: list[Callable[[], object]] = [
+        lambda: truth + x,
+        lambda: 2.0 * truth,
+        lambda: -truth,
+        lambda: t.sqrt(truth),
+        lambda: t.less(truth, x),
+        lambda: t.select(truth, truth, x),
+        lambda: t.select(x, 1.0, 2.0),
+    ]
+    for operation in wrong:
+        with pytest.raises(TraceError, match=r"truth values, which are no numbers; .* select\(less\(a, b\), x, y\)"):
+            operation()
+    assert isinstance(t.select(truth, 1.0, x), Scalar)
+
+
 def test_nan_and_infinity_at_run_time() -> None:
     graph = Graph()
     a, b = (graph.node("input", (), ("x", i)) for i in range(2))
