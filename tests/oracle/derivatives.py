@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,12 +20,12 @@ Seeds = dict[Scalar, Real]
 def along_tangent(name: str, model: Model) -> Kernel:
     """Return a kernel of ``[d y / d q | d y / d qd]``, q along the tangent, by automatic differentiation."""
     kernel = trace_algorithm(algorithms()[name], model, algorithms())
-    outputs = [action.value for action in kernel.actions if isinstance(action, Store)]
+    values = [action for action in kernel.actions if isinstance(action, Store)]
     rates = [{kernel.graph.node("input", (), ("qd", k)): 1.0} for k in range(model.nv)]
-    rows = jacobian(outputs, [*tangent_seeds(kernel.graph, model), *rates])
+    rows = jacobian([store.value for store in values], [*tangent_seeds(kernel.graph, model), *rates])
     flat = [x for row in rows for x in row]
-    order = len(kernel.graph.nodes)
-    stores = tuple(Store("gradient", i, x, (0, 0), order) for i, x in enumerate(flat))
+    last = replace(values[-1], target="gradient", order=len(kernel.graph.nodes))
+    stores = tuple(replace(last, index=i, value=x) for i, x in enumerate(flat))
     result = Argument("gradient", len(flat), (len(flat),))
     return Kernel(f"{name}_by_ad", kernel.inputs, (result,), (), stores, kernel.graph)
 
