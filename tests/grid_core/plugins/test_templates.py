@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from grid_core.build import BuildOptions, RobotRequest, build, make_plan, make_request
-from grid_core.build.builder import SOURCE, UNIT
+from grid_core.build.targets import CpuTarget
 from grid_core.codegen.render import render_unit
 from grid_core.model import load_model
 from grid_core.plugins import sources
@@ -57,9 +57,9 @@ def test_a_template_extends_the_unit(plugin_file: Callable[..., str], tmp_path: 
 
     store = Store(tmp_path / "store", strict=True)
     entry = build(make_plan(request, store), store)["toy"]
-    assert entry.path(SOURCE).read_text().count("TOY_ANSWER") == 2
-    assert ctypes.CDLL(str(entry.path(UNIT))).toy_answer() == 42
-    unit = Unit(entry.path(UNIT))
+    assert entry.path(CpuTarget.source).read_text().count("TOY_ANSWER") == 2
+    assert ctypes.CDLL(str(entry.path(CpuTarget.unit))).toy_answer() == 42
+    unit = Unit(entry.path(CpuTarget.unit))
     np.testing.assert_array_equal(unit("toy", {"x": np.array([[1.0, 2.0]])}, 1)["y"], [[2.0, 4.0]])
 
     (folder / "toy_unit.j2").write_text(TEMPLATE.replace("42", "43"))
