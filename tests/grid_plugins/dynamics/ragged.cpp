@@ -102,6 +102,10 @@ void check(const grid_function& f, int64_t lanes) {
             expect(same_rows(out, expected, f.outputs, 0, n), f.name, "a row depends on the batch", n);
             expect(untouched(out, f.outputs, 0, n), f.name, "something beside the rows was written", n);
         }
+        Arguments<T> roomy(f.outputs, f.num_outputs, n + lanes);  // masked stores are not instrumented
+        run(f, in, roomy, 0, n);
+        expect(untouched(roomy, f.outputs, 0, n), f.name, "rows behind the range were written", n);
+
         const int64_t first = n / 2;
         Arguments<T> late(f.outputs, f.num_outputs, n);
         run(f, in, late, first, n);
