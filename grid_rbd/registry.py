@@ -143,12 +143,14 @@ def register_robot(
 def _registered(name: str, wish: Wish, store: Store, *, force: bool) -> RobotHandle:
     request = wish.request
     if wish.device == "reference":
-        return reference_handle(name, _checked_model(wish, store)[1], request, _facts(wish))
+        kept, model = _checked_model(wish, store)
+        store.bind(name, make_record(request, kept, {}, None, _facts(wish)))
+        return reference_handle(name, model, request, _facts(wish))
     if wish.lazy:
         kept, model = _checked_model(wish, store)
         plan = make_plan(request, store)
         built = {unit.algorithm: unit.entry for unit in plan.units if unit.entry}
-        store.bind(name, make_record(plan, kept, built, {"facts": _facts(wish)}))
+        store.bind(name, make_record(request, kept, built, plan, _facts(wish)))
         return lazy_handle(name, model, request, _facts(wish), store, UnitPaths(store, built))
     if not force and (entry := _current(name, wish, store)):
         return compiled_handle(entry, request.catalogue)
@@ -172,7 +174,7 @@ def build_and_bind(name: str, wish: Wish, store: Store, *, force: bool = False) 
     plan = make_plan(wish.request, store, _inputs_before(name, store))
     with shown_progress(len(plan.units if force else plan.missing), name) as progress:
         units = build(plan, store, force=force, progress=progress)
-    store.bind(name, make_record(plan, kept, units, {"facts": _facts(wish)}))
+    store.bind(name, make_record(wish.request, kept, units, plan, _facts(wish)))
 
 
 def _inputs_before(name: str, store: Store) -> dict[str, dict[str, str]]:
@@ -311,10 +313,12 @@ def get_robot(
 
 def _stored_handle(entry: RobotEntry, store: Store) -> RobotHandle:
     record = entry.record
-    catalogue = load_catalogue(tuple(record["plugin_files"]))
-    if record["facts"]["lazy"]:
-        return lazy_handle(entry.name, entry.model, _request_of(entry, store), record["facts"], store, entry.units)
-    return compiled_handle(entry, catalogue)
+    facts = record["facts"]
+    if facts["device"] == "reference":
+        return reference_handle(entry.name, entry.model, _request_of(entry, store), facts)
+    if facts["lazy"]:
+        return lazy_handle(entry.name, entry.model, _request_of(entry, store), facts, store, entry.units)
+    return compiled_handle(entry, load_catalogue(tuple(record["plugin_files"])))
 
 
 def _request_of(entry: RobotEntry, store: Store) -> RobotRequest:

@@ -10,7 +10,7 @@ from typing import Any
 from grid_core.build.models import read_model
 from grid_core.build.options import BuildOptions
 from grid_core.build.plan import Plan
-from grid_core.build.request import SCHEMA
+from grid_core.build.request import SCHEMA, RobotRequest
 from grid_core.build.targets import target_of
 from grid_core.errors import RobotNotRegisteredError, StaleRobotError, nearest
 from grid_core.model import Model
@@ -74,19 +74,21 @@ def verified_unit(entry: Entry) -> Path:
     return entry.path(target_of(entry.meta["level"]).unit)
 
 
-def make_record(plan: Plan, model: Entry, units: Mapping[str, Entry], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the record of a finished build."""
+def make_record(
+    request: RobotRequest, model: Entry, units: Mapping[str, Entry], plan: Plan | None, facts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the record of a robot; ``plan`` is what its units were built by, ``None`` if it has none."""
     return {
         "schema": SCHEMA,
-        "request": plan.request.identity().digest,
-        "compiler": plan.compiler.stamp,
-        "options": plan.request.options.to_json(),
-        "level": plan.request.level,
-        "plugin_files": list(plan.request.plugin_files),
+        "request": request.identity().digest,
+        "compiler": plan.compiler.stamp if plan else "",
+        "options": request.options.to_json(),
+        "level": request.level,
+        "plugin_files": list(request.plugin_files),
         "model": model.key,
         "units": {algorithm: entry.key for algorithm, entry in units.items()},
-        "inputs": {unit.algorithm: dict(unit.input_key.components) for unit in plan.units},
-        **extra,
+        "inputs": {unit.algorithm: dict(unit.input_key.components) for unit in plan.units} if plan else {},
+        "facts": dict(facts),
     }
 
 

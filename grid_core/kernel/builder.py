@@ -312,6 +312,7 @@ def variants(algorithm: Algorithm) -> list[frozenset[str]]:
 
 def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nested]) -> dict[str, Nested]:
     _check_arguments(algorithm, arguments, session.model.dims)
+    arguments = {**_defaults(algorithm, session.model.dims), **arguments}
     key = (algorithm.name, *((n, tuple(map(_identity, _flatten_any(a)))) for n, a in sorted(arguments.items())))
     if key in session.calls:
         return session.calls[key]
@@ -329,6 +330,17 @@ def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nes
         )
     session.calls[key] = builder.results
     return builder.results
+
+
+def _defaults(algorithm: Algorithm, dims: Mapping[str, int]) -> dict[str, Nested]:
+    """Return what a call without them means for inputs with a default value, as it does in Python."""
+    found = {}
+    for declared in algorithm.inputs:
+        if declared.default is not None:
+            shape = resolve(declared.shape, dims)
+            slots = range(_size(shape)) if declared.scalar_slot is None else (declared.scalar_slot,)
+            found[declared.name] = _nest([declared.default if i in slots else 0.0 for i in range(_size(shape))], shape)
+    return found
 
 
 def _check_arguments(algorithm: Algorithm, arguments: Mapping[str, Nested], dims: Mapping[str, int]) -> None:

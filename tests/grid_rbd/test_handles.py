@@ -211,3 +211,12 @@ def test_a_plugin_file_becomes_a_method(tmp_path: Path, root: Path, stub: Stub) 
     )
     assert stub.compiled() == ["weigh"]
     assert "weigh" in grid_rbd.get_robot("arm", root).capabilities(), "the record remembers the plugin file"
+
+
+def test_a_reference_robot_is_registered_under_its_name(root: Path) -> None:
+    made = grid_rbd.register_robot("arm", PENDULUM, device="reference", dtype="float64", cache_dir=root)
+    assert grid_rbd.list_registered(root) == ["arm"]
+    found = grid_rbd.get_robot("arm", root)
+    assert found.device == "reference"
+    q = made.random(0, 3)
+    np.testing.assert_array_equal(found.crba(q), made.crba(q))

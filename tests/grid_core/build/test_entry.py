@@ -29,7 +29,7 @@ def bound(request_for: Make, store: Store) -> dict[str, Any]:
         "minv", make_options(use_joint_dynamics=True, friction_model="tanh", friction_width=[0.1, 0.2])
     )
     plan = make_plan(request, store)
-    record = make_record(plan, stored_model(request, store), build(plan, store), {"facts": {"note": 1}})
+    record = make_record(request, stored_model(request, store), build(plan, store), plan, {"note": 1})
     store.bind("pendulum", record)
     return record
 

@@ -11,7 +11,7 @@ from grid_core.errors import TraceError
 from grid_core.kernel import Kernel, KernelBuilder, evaluate, trace_algorithm
 from grid_core.kernel.builder import variants
 from grid_core.model import Model
-from grid_core.plugins.algorithm import Absent, Algorithm
+from grid_core.plugins.algorithm import Absent, Algorithm, Input, Output
 from grid_core.trace import Scalar, select, sin
 from grid_core.trace.functions import less
 from tests.grid_core.units import toy
@@ -239,3 +239,17 @@ def test_the_model_is_at_hand(pendulum: Model) -> None:
 
     kernel = traced(pendulum, toy("mass", {"x": "nv"}, {"y": "1"}, emit))
     assert evaluate(kernel, {})["y"].shape == (1, 1), "no input, one sample"
+
+
+def test_a_call_means_what_it_means_in_python(pendulum: Model) -> None:
+    """A number with a slot stands for a vector, as ``gravity=-9.81`` does."""
+    callee = Algorithm(
+        "pull",
+        "test",
+        "",
+        inputs=(Input("gravity", ("3",), "", default=-9.81, scalar_slot=2),),
+        outputs=(Output("y", ("3",), ""),),
+        emit=lambda k: k.output("y", k.input("gravity")),
+    )
+    kernel = traced(pendulum, caller(lambda k: k.output("y", k.call("pull")[1:]), ("pull",)), callee)
+    assert evaluate(kernel, {})["y"].tolist() == [[0.0, -9.81]]
