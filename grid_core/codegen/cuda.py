@@ -65,7 +65,7 @@ class BlockKernel:
         """How many workspace slots are in shared memory; the others are in global scratch."""
         kept = self.input_scalars + (self.output_scalars if self.outputs_shared else 0)
         room = self.shared_limit // self.scalar_bytes - kept
-        return min(self.workspace_scalars, room) // LANES
+        return max(0, min(self.workspace_scalars, room)) // LANES
 
     @property
     def shared_bytes(self) -> int:
