@@ -6,14 +6,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from grid_core.errors import CompileError, OptionError, ToolchainError
-from grid_core.toolchains.process import compiler_environment, last_lines, run_logged
+from grid_core.toolchains.process import ask, last_lines, run_logged
 from grid_core.toolchains.search import stamp
 from grid_core.toolchains.workers import JOBS_VARIABLE
 
@@ -123,7 +122,7 @@ def find_nvcc(override: str | None = None, *, known: Sequence[NvccCompiler] = ()
         if unchanged:
             return unchanged[0]
         try:
-            return NvccCompiler(command, _ask(command, "--version"), _architectures(command), stamp(command))
+            return NvccCompiler(command, ask(command, "--version"), _architectures(command), stamp(command))
         except ToolchainError as error:
             tried[origin] = str(error)
     listed = "\n".join(f"  {origin}: {reason}" for origin, reason in tried.items())
@@ -147,20 +146,5 @@ def _candidates(override: str | None) -> Iterator[tuple[str, str]]:
 
 def _architectures(command: tuple[str, ...]) -> tuple[int, ...]:
     """Ask for the compute capabilities; those with a letter are variants of a plain one."""
-    names = re.findall(r"sm_(\d+)\b", _ask(command, "--list-gpu-code"))
+    names = re.findall(r"sm_(\d+)\b", ask(command, "--list-gpu-code"))
     return tuple(sorted({int(name) for name in names}))
-
-
-def _ask(command: tuple[str, ...], option: str) -> str:
-    try:
-        answer = subprocess.run(
-            [*command, option],
-            env=compiler_environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise ToolchainError(f"{command[0]} {option}: {error}") from None
-    return answer.stdout.strip()

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+from grid_core.errors import ToolchainError
+
 T = TypeVar("T")
 
 SEARCH_PATHS = frozenset({"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_COMPARE_DEBUG", "DEPENDENCIES_OUTPUT"})
@@ -117,3 +119,21 @@ def compiler_environment() -> dict[str, str]:
     """Return the environment for a compiler: messages in English, no search paths from outside."""
     kept = {name: value for name, value in os.environ.items() if name not in SEARCH_PATHS}
     return {**kept, "LC_ALL": "C"}
+
+
+def ask(command: Sequence[str], option: str) -> str:
+    """Return what a compiler prints when it is asked something about itself, or raise ``ToolchainError``."""
+    try:
+        answer = subprocess.run(
+            [*command, option],
+            env=compiler_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except OSError as error:
+        raise ToolchainError(f"cannot be started: {error}") from None
+    except subprocess.CalledProcessError as error:
+        raise ToolchainError(f"{option} fails with exit status {error.returncode}: {error.stderr.strip()}") from None
+    return answer.stdout.strip()

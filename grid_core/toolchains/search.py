@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from grid_core.errors import ToolchainError
 from grid_core.toolchains.cxx import CxxCompiler
 from grid_core.toolchains.levels import detect_level
 from grid_core.toolchains.probe import probe
-from grid_core.toolchains.process import compiler_environment
+from grid_core.toolchains.process import ask
 
 NAMES = ("g++", "clang++", "c++")
 """Compilers to look for on PATH, in this order."""
@@ -92,27 +91,10 @@ def _located(text: str) -> tuple[str, ...]:
 def _probed(command: tuple[str, ...]) -> CxxCompiler:
     key = (command, stamp(command))
     if key not in _working:
-        compiler = CxxCompiler(command, _ask(command, "--version"), _ask(command, "-dumpmachine"), key[1])
+        compiler = CxxCompiler(command, ask(command, "--version"), ask(command, "-dumpmachine"), key[1])
         probe(compiler, detect_level())
         _working[key] = compiler
     return _working[key]
-
-
-def _ask(command: tuple[str, ...], option: str) -> str:
-    try:
-        answer = subprocess.run(
-            [*command, option],
-            env=compiler_environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except OSError as error:
-        raise ToolchainError(f"cannot be started: {error}") from None
-    except subprocess.CalledProcessError as error:
-        raise ToolchainError(f"{option} fails with exit status {error.returncode}: {error.stderr.strip()}") from None
-    return answer.stdout.strip()
 
 
 def _nothing_found(failures: Mapping[str, str]) -> str:
