@@ -63,10 +63,9 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Run the benchmarks; one line `name.metric value` each, so that runs can be compared with diff."""
-    session.install(".[bench]")
-    for script in sorted(Path("benchmarks").glob("bench_*.py")):
-        session.run("python", str(script), *session.posargs)
+    """Measure speed, builds and sizes against their bars and Pinocchio; one line `name.metric value` each (minutes)."""
+    session.install("-e", ".[bench]")
+    session.run("python", "-m", "benchmarks", *session.posargs)
 
 
 @nox.session
