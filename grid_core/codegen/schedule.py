@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from grid_core.codegen.order import by_demand
 from grid_core.kernel.kernel import LEAVES, Action, Kernel, Loop, Store
 from grid_core.kernel.partition import partition
 from grid_core.trace.scalar import COMPARISONS, Real, Scalar
@@ -70,6 +71,7 @@ class Schedule:
 def schedule(kernel: Kernel, budget: int = FUNCTION_BUDGET) -> Schedule:
     """Cut a kernel into pieces of at most about ``budget`` operations."""
     events, constants = _events(kernel)
+    events = by_demand(events) if not kernel.arrays else events
     inlined = _inlined(events, {})
     return _finish(kernel, constants, _cut(_named(events, inlined), inlined, budget), inlined)
 
