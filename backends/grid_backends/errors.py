@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from grid_store.errors import GridError
 
-__all__ = ["ClosedHandleError", "NotAvailableError", "RunnerMissingError", "UnitError", "UnknownMethodError"]
+__all__ = [
+    "ClosedHandleError",
+    "CudaError",
+    "DeviceMemoryError",
+    "NotAvailableError",
+    "RunnerMissingError",
+    "UnitError",
+    "UnknownMethodError",
+]
 
 
 class RunnerMissingError(GridError, ImportError):
@@ -13,6 +21,14 @@ class RunnerMissingError(GridError, ImportError):
 
 class UnitError(GridError, RuntimeError):
     """A compiled unit cannot be loaded, or does not match the declaration of its algorithm."""
+
+
+class CudaError(GridError, RuntimeError):
+    """There is no CUDA driver or no such device, or the driver failed."""
+
+
+class DeviceMemoryError(CudaError, MemoryError):
+    """A GPU has not enough free memory for a call."""
 
 
 class ClosedHandleError(GridError, RuntimeError):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
-from grid_backends.numpy import ReferenceFunctions, RobotHandle, UnitFunctions
+from grid_backends.numpy import CudaFunctions, CudaHandle, ReferenceFunctions, RobotHandle, UnitFunctions
 from grid_core.model import Model, load_model
+from tests.grid_backends.cuda.fakes import FakeDriver, compile_fake, write_unit
 from tests.grid_backends.toys import CXX, HERE, RUNTIME, URDF, build_runner, evaluate, make_record
 
 
@@ -48,14 +49,31 @@ def compile_unit(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Unit
     return compiled
 
 
+@pytest.fixture(scope="session")
+def fake_driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeDriver]:
+    """Return a CUDA driver without a GPU; whoever opens the driver in this process gets this one."""
+    library = compile_fake(tmp_path_factory.mktemp("cuda"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRID_RBD_LIBCUDA", str(library))
+        yield FakeDriver(library)
+
+
 HandleMaker = Callable[..., RobotHandle]
 
 
-@pytest.fixture(params=["unit", "reference"])
-def make_handle(request: pytest.FixtureRequest, model: Model, compile_unit: UnitCompiler) -> HandleMaker:
-    """Return a function that makes a handle, on compiled units and on the reference device."""
+@pytest.fixture(params=["unit", "reference", "cuda"])
+def make_handle(
+    request: pytest.FixtureRequest, model: Model, compile_unit: UnitCompiler, tmp_path: Path
+) -> HandleMaker:
+    """Return a function that makes a handle: on compiled units, the reference device, and a GPU that is pretended."""
 
     def make(dtype: str = "float64") -> RobotHandle:
+        if request.param == "cuda":
+            request.getfixturevalue("native")
+            request.getfixturevalue("fake_driver")
+            record = make_record(model, dtype, device="cuda")
+            folders = {n: write_unit(tmp_path / f"{n}_{dtype}", model, n, dtype) for n in record.algorithms}
+            return CudaHandle(record, CudaFunctions(record, folders))
         record = make_record(model, dtype, device="cpu")
         if request.param == "reference":
             return RobotHandle(record, ReferenceFunctions(record, evaluate))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -55,19 +57,25 @@ def build_runner() -> None:
     """Compile the runner beside its sources, unless it is there and newer than they are."""
     target = NATIVE / f"_runner{sysconfig.get_config_var('EXT_SUFFIX')}"
     sources = [*NATIVE.glob("*.cpp"), *NATIVE.glob("*.hpp")]
-    if not sources or (target.exists() and target.stat().st_mtime >= max(s.stat().st_mtime for s in sources)):
+    newest = max((s.stat().st_mtime for s in sources), default=0.0)
+    if not sources or (target.exists() and target.stat().st_mtime >= newest):
         return
     import pybind11
 
-    include = [sysconfig.get_path("include"), pybind11.get_include(), str(RUNTIME)]
-    staged = target.with_suffix(f".{os.getpid()}")
-    subprocess.run(
-        [CXX, "-std=c++17", "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread"]
-        + [f"-I{path}" for path in include]
-        + [*(str(s) for s in sources if s.suffix == ".cpp"), "-o", str(staged), "-ldl"],
-        check=True,
-    )
-    staged.replace(target)
+    flags = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-pthread"]
+    flags += [f"-I{path}" for path in (sysconfig.get_path("include"), pybind11.get_include(), RUNTIME)]
+    with TemporaryDirectory(dir=NATIVE) as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+
+        def compiled(source: Path) -> str:
+            result = str(Path(folder) / f"{source.stem}.o")
+            subprocess.run([CXX, *flags, "-c", str(source), "-o", result], check=True)
+            return result
+
+        objects = list(pool.map(compiled, (s for s in sources if s.suffix == ".cpp")))
+        staged = Path(folder) / target.name
+        subprocess.run([CXX, "-shared", "-pthread", *objects, "-o", str(staged), "-ldl"], check=True)
+        os.utime(staged, (newest, newest))  # what changes while this compiles is newer
+        staged.replace(target)
 
 
 def expected(q: Any, qd: Any, qdd: Any = 0.0, gravity: Any = -9.81, f_ext: Any = 0.0, probe: Any = 0.0) -> Any:

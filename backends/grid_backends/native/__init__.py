@@ -1,11 +1,26 @@
-"""The compiled runner: loads units by the C ABI of ``grid_unit.h`` and calls them on batches with a thread pool."""
+"""The compiled runner.
+
+It loads CPU units by the C ABI of ``grid_unit.h`` and calls them with a thread pool, and CUDA units through the driver,
+which is opened when it is first needed.
+"""
 
 from __future__ import annotations
 
 from grid_backends.errors import RunnerMissingError
 
 try:
-    from grid_backends.native._runner import Function, Unit, workers
+    from grid_backends.native._runner import (
+        CudaFunction,
+        CudaUnit,
+        DeviceArray,
+        Function,
+        Unit,
+        cuda_device,
+        cuda_device_count,
+        is_pinned,
+        pinned_empty,
+        workers,
+    )
 except ImportError as error:
     raise RunnerMissingError(
         f"the compiled runner of grid-rbd is missing ({error}). Install a C++17 compiler (Debian, Ubuntu: apt install "
@@ -13,4 +28,15 @@ except ImportError as error:
         "'pip install --force-reinstall --no-cache-dir grid-rbd', or run without compiled code: device='reference'"
     ) from error
 
-__all__ = ["Function", "Unit", "workers"]
+__all__ = [
+    "CudaFunction",
+    "CudaUnit",
+    "DeviceArray",
+    "Function",
+    "Unit",
+    "cuda_device",
+    "cuda_device_count",
+    "is_pinned",
+    "pinned_empty",
+    "workers",
+]

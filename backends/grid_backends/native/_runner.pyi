@@ -1,6 +1,9 @@
 from collections.abc import Sequence
 from typing import Any, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 @final
 class Unit:
     """A compiled unit, open as long as this object or a function of it lives."""
@@ -24,11 +27,105 @@ class Function:
     def __init__(
         self,
         unit: Unit,
-        inputs: Sequence[tuple[str, tuple[int, ...], bool, float | None, int | None]],
-        outputs: Sequence[tuple[str, tuple[int, ...]]],
+        inputs: Sequence[tuple[Any, ...]],
+        outputs: Sequence[tuple[Any, ...]],
         result: type[tuple[Any, ...]] | None = None,
     ) -> None: ...
     def __call__(self, arguments: tuple[Any, ...], out: Any = None, threads: int = 1, /) -> Any: ...
 
+@final
+class DeviceArray:
+    """A result in device memory, C-contiguous.
+
+    Libraries read it without a copy through ``__cuda_array_interface__`` or DLPack. Its memory serves later calls on
+    the same stream once nobody holds the array.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def device(self) -> str:
+        """Such as ``"cuda:0"``."""
+    @property
+    def stream(self) -> int:
+        """Handle of the stream that its contents are made on."""
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    def numpy(self) -> NDArray[Any]:
+        """Return a copy in host memory; waits for the contents."""
+
+@final
+class CudaUnit:
+    """The kernels of one algorithm in a cubin. A device is first used when they are."""
+
+    def __init__(self, path: str, description: str, device: int = 0, scalar_bytes: int = 0) -> None: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def algorithm(self) -> str: ...
+    @property
+    def arch(self) -> int:
+        """Compute capability it is compiled for: 90 for 9.0."""
+    @property
+    def device(self) -> int: ...
+    @property
+    def scalar_bytes(self) -> int: ...
+    @property
+    def kernels(self) -> list[dict[str, Any]]:
+        """Names, shapes and resources; loads the unit."""
+
+@final
+class CudaFunction:
+    """Calls the kernel of a unit that takes the arguments and suits the batch.
+
+    Calls on device arrays enqueue and return device arrays; calls on NumPy arrays wait, or return NotImplemented if the
+    arrays are not canonical.
+    """
+
+    def __init__(
+        self,
+        unit: CudaUnit,
+        inputs: Sequence[tuple[Any, ...]],
+        outputs: Sequence[tuple[Any, ...]],
+        result: type[tuple[Any, ...]] | None = None,
+    ) -> None: ...
+    def __call__(self, arguments: tuple[Any, ...], out: Any = None, stream: Any = None, threads: int = 1, /) -> Any: ...
+    @property
+    def unit(self) -> CudaUnit: ...
+    def workers_for(self, given: Sequence[bool], batch: int) -> int:
+        """Return how many warps per block a call would get, by which inputs it has and its batch size."""
+    def set_workers(self, table: Sequence[tuple[int, int]]) -> None:
+        """Choose by ``(largest batch, workers)``, in order of batch, instead of the built-in rule; empty: built in.
+
+        The largest shape of at most that many workers is taken, or the smallest there is.
+        """
+
 def workers() -> int:
     """Return the number of worker threads that the pool has started."""
+
+def cuda_device_count() -> int:
+    """Return the number of CUDA devices; a CudaError if there is no driver."""
+
+def cuda_device(index: int) -> dict[str, Any]:
+    """Return facts of a device: name, compute capability, multiprocessors, memory of a block and of all, bytes."""
+
+def pinned_empty(shape: Sequence[int], dtype: np.dtype[Any], device: int = 0) -> NDArray[Any]:
+    """Return a new array in page-locked memory."""
+
+def is_pinned(array: NDArray[Any]) -> bool:
+    """Whether an array is contiguous and in page-locked memory."""

@@ -5,6 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "cuda_driver.hpp"
+#include "cuda_module.hpp"
+#include "errors.hpp"
 #include "function.hpp"
 #include "pool.hpp"
 #include "unit.hpp"
@@ -56,9 +59,12 @@ void register_errors() {
     py::register_exception_translator([](std::exception_ptr pointer) {
         try {
             if (pointer) std::rethrow_exception(pointer);
-        } catch (const grid::UnitError& error) {
-            const py::object type = py::module_::import("grid_backends.errors").attr("UnitError");
-            PyErr_SetString(type.ptr(), error.what());
+        } catch (const grid::UnitError&) {
+            grid::set_python_error();
+        } catch (const grid::ArgumentError&) {
+            grid::set_python_error();
+        } catch (const grid::cuda::CudaError&) {
+            grid::set_python_error();
         }
     });
 }
@@ -83,6 +89,8 @@ PYBIND11_MODULE(_runner, module) {
                                }))
         .def(py::init<std::shared_ptr<grid::Unit>, const py::sequence&, const py::sequence&, py::object>(),
              py::arg("unit"), py::arg("inputs"), py::arg("outputs"), py::arg("result") = py::none());
+
+    grid::cuda::register_cuda(module);
 
     module.def("workers", [] { return grid::Pool::get().workers(); }, "Number of started worker threads.");
 }

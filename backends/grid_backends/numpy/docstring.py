@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from textwrap import fill
+from types import MappingProxyType
 
 from grid_backends.numpy.signature import Argument, Signature
 from grid_core.plugins.algorithm import Absent, Input
 
 WIDTH = 100
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-def docstring(signature: Signature) -> str:
-    """Return the numpydoc text of an algorithm's method: shapes, units, errors and source."""
+def docstring(signature: Signature, more: Mapping[str, str] = NOTHING, arrays: str = "ndarray") -> str:
+    """Return the numpydoc text of an algorithm's method: shapes, units, errors and source.
+
+    ``more`` documents keyword parameters that are not declared; ``arrays`` says what results are.
+    """
     algorithm = signature.algorithm
     blocks = [
         algorithm.summary,
-        "Parameters\n----------\n" + "\n".join(_parameters(signature)),
-        "Returns\n-------\n" + "\n".join(_returns(signature)),
+        "Parameters\n----------\n" + "\n".join((*_parameters(signature, arrays), *_more(more))),
+        "Returns\n-------\n" + "\n".join(_returns(signature, arrays)),
         "Raises\n------\nArgumentError\n    An argument has a wrong shape, dtype or batch.",
     ]
     if algorithm.notes:
@@ -28,21 +33,27 @@ def docstring(signature: Signature) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _parameters(signature: Signature) -> Iterator[str]:
+def _parameters(signature: Signature, arrays: str) -> Iterator[str]:
     for argument in signature.inputs:
         optional = ", optional" if isinstance(argument.declared, Input) and argument.declared.optional else ""
         yield f"{argument.name} : array_like{_number(argument)}, {_shape(argument)}{optional}"
         yield _indented(_sentence(argument.declared.doc) + _absent(argument))
-    yield "out : ndarray, optional"
+    yield f"out : {arrays}, optional"
     yield _indented(
         f"Written to instead of new memory: dtype {signature.dtype}, the shape of the result with its batch axes, or "
         "flat per sample. A tuple of such arrays, or one flat buffer, if there are several results."
     )
 
 
-def _returns(signature: Signature) -> Iterator[str]:
+def _more(parameters: Mapping[str, str]) -> Iterator[str]:
+    for name, text in parameters.items():
+        yield f"{name} : optional"
+        yield _indented(text)
+
+
+def _returns(signature: Signature, arrays: str) -> Iterator[str]:
     for argument in signature.outputs:
-        yield f"{argument.name} : ndarray, {_shape(argument)}, {signature.dtype}"
+        yield f"{argument.name} : {arrays}, {_shape(argument)}, {signature.dtype}"
         yield _indented(_sentence(argument.declared.doc))
 
 

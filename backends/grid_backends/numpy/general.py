@@ -14,8 +14,8 @@ from grid_backends.numpy.signature import Signature
 from grid_core.errors import GridError
 
 
-def call_general(signature: Signature, call: Call, values: tuple[Any, ...], out: Any, threads: int) -> Any:
-    """Call with arguments of any accepted form.
+def call_general(signature: Signature, call: Call, values: tuple[Any, ...], out: Any, *where: Any) -> Any:
+    """Call with arguments of any accepted form; ``where`` goes to the function as it is.
 
     Raises
     ------
@@ -24,12 +24,12 @@ def call_general(signature: Signature, call: Call, values: tuple[Any, ...], out:
     """
     arguments = normalise(signature, values)
     if out is None:
-        result = _checked(call(arguments.arrays, None, threads), signature)
+        result = _checked(call(arguments.arrays, None, *where), signature)
         outputs = (result,) if signature.result is None else result
         return pack(signature, outputs, arguments.batch)
     buffers = bind_out(signature, out, arguments.batch)
     inputs = tuple(_apart(a, buffers.arrays) for a in arguments.arrays)
-    _checked(call(inputs, buffers.arrays, threads), signature)
+    _checked(call(inputs, buffers.arrays, *where), signature)
     return buffers.answer
 
 

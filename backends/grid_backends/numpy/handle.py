@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from grid_backends.errors import ClosedHandleError, NotAvailableError, UnknownMethodError
 from grid_backends.numpy.general import call_general
-from grid_backends.numpy.methods import add_methods
+from grid_backends.numpy.methods import CPU_METHODS, add_methods
 from grid_backends.numpy.record import Call, FunctionProvider, RobotRecord
 from grid_backends.numpy.signature import Signature
 from grid_backends.numpy.threads import checked_threads, default_threads
@@ -38,8 +38,10 @@ class RobotHandle:
         Gives the function of an algorithm at its first call.
     """
 
+    _methods = CPU_METHODS
+
     def __new__(cls, record: RobotRecord, functions: FunctionProvider) -> RobotHandle:  # noqa: ARG004
-        methods = add_methods(cls, tuple(record.signatures.values()))
+        methods = add_methods(cls, tuple(record.signatures.values()), cls._methods)
         return cast("RobotHandle", object.__new__(methods))
 
     def __init__(self, record: RobotRecord, functions: FunctionProvider) -> None:
@@ -56,18 +58,22 @@ class RobotHandle:
     def _first_call(self, index: int) -> Call:
         """Return a call that looks the function up, keeps it for later calls, and calls it."""
 
-        def call(arguments: tuple[Any, ...], out: Any, threads: int) -> Any:
-            function = self._functions.get(self._signatures[index].name)
-            if function is None:
-                raise self._not_built(self._signatures[index])
+        def call(arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
+            function = self._open(self._signatures[index])
             if self._calls[index] is call:
                 self._calls[index] = function
-            return function(arguments, out, threads)
+            return function(arguments, out, *where)
 
         return call
 
-    def _general(self, index: int, arguments: tuple[Any, ...], out: Any) -> Any:
-        return call_general(self._signatures[index], self._calls[index], arguments, out, self._threads)
+    def _open(self, signature: Signature) -> Call:
+        function = self._functions.get(signature.name)
+        if function is None:
+            raise self._not_built(signature)
+        return function
+
+    def _general(self, index: int, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
+        return call_general(self._signatures[index], self._calls[index], arguments, out, *where)
 
     def _not_built(self, signature: Signature) -> AlgorithmNotBuiltError:
         return AlgorithmNotBuiltError(

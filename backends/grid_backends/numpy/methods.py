@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from types import CodeType
 from typing import Any
@@ -17,12 +18,34 @@ def {name}({parameters}):
     if _convention is not None:
         self._check_convention(_convention)
     arguments = ({arguments})
-    result = self._calls[{index}](arguments, out, self._threads)
-    return self._general({index}, arguments, out) if result is NotImplemented else result
+    result = self._calls[{index}](arguments, out, {where})
+    return self._general({index}, arguments, out, {where}) if result is NotImplemented else result
 """
 
 
-def add_methods(base: type[Any], signatures: Sequence[Signature]) -> type[Any]:
+@dataclass(frozen=True)
+class MethodStyle:
+    """What methods of one kind of handle have beside the declared arguments.
+
+    Parameters
+    ----------
+    parameters : mapping of str to str
+        Keyword parameters, ``None`` by default, and the text that documents each.
+    where : str
+        What the function is called with after arguments and ``out``.
+    arrays : str
+        What results are, in the documentation.
+    """
+
+    parameters: Mapping[str, str]
+    where: str
+    arrays: str
+
+
+CPU_METHODS = MethodStyle({}, "self._threads", "ndarray")
+
+
+def add_methods(base: type[Any], signatures: Sequence[Signature], style: MethodStyle = CPU_METHODS) -> type[Any]:
     """Return a subclass of a handle class with a method per algorithm and alias.
 
     Method ``i`` calls ``self._calls[i]``, and ``self._general`` when that returns ``NotImplemented``.
@@ -34,7 +57,7 @@ def add_methods(base: type[Any], signatures: Sequence[Signature]) -> type[Any]:
     """
     methods: dict[str, Any] = {}
     for index, signature in enumerate(signatures):
-        method = _method(signature, index, f"{base.__qualname__}.{signature.name}")
+        method = _method(signature, index, f"{base.__qualname__}.{signature.name}", style)
         for name in (signature.name, *signature.algorithm.aliases):
             if name in methods or hasattr(base, name):
                 raise PluginError(
@@ -45,13 +68,16 @@ def add_methods(base: type[Any], signatures: Sequence[Signature]) -> type[Any]:
     return type(base.__name__, (base,), {"__module__": base.__module__, "__doc__": base.__doc__, **methods})
 
 
-def _method(signature: Signature, index: int, qualname: str) -> Callable[..., Any]:
+def _method(signature: Signature, index: int, qualname: str, style: MethodStyle) -> Callable[..., Any]:
     arguments = "".join(f"{i.name}, " for i in signature.inputs)
-    source = SOURCE.format(name=signature.name, parameters=signature.parameters, arguments=arguments, index=index)
+    parameters = ", ".join([signature.parameters, *(f"{name}=None" for name in style.parameters)])
+    source = SOURCE.format(
+        name=signature.name, parameters=parameters, arguments=arguments, index=index, where=style.where
+    )
     namespace: dict[str, Any] = {"__name__": __name__, "inf": math.inf}
     exec(_compiled(source, signature.name), namespace)  # noqa: S102
     method: Callable[..., Any] = namespace[signature.name]
-    method.__doc__ = docstring(signature)
+    method.__doc__ = docstring(signature, style.parameters, style.arrays)
     method.__qualname__ = qualname
     return method
 

@@ -14,9 +14,10 @@ from grid_core.errors import OptionError
 from grid_core.model import Model
 from grid_core.plugins.algorithm import Algorithm
 
-Call = Callable[[tuple[Any, ...], Any, int], Any]
-"""``call(arguments, out, threads)``: one entry per declared input; the result, or ``NotImplemented`` for arguments that
-have to be normalised first (see :mod:`grid_backends.numpy.arguments`)."""
+Call = Callable[..., Any]
+"""``call(arguments, out, *where)``: one entry per declared input; the result, or ``NotImplemented`` for arguments that
+have to be normalised first (see :mod:`grid_backends.numpy.arguments`). ``where`` is the number of threads on a CPU, and
+a stream before that on a GPU."""
 
 DTYPES = ("float32", "float64")
 

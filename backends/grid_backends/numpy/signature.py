@@ -15,8 +15,8 @@ from grid_backends.numpy.results import result_type
 from grid_core.errors import PluginError
 from grid_core.plugins.algorithm import Algorithm, Input, Output, resolve
 
-RESERVED = ("self", "out", "_convention")
-"""Parameters that every method has besides its inputs."""
+RESERVED = ("self", "out", "stream", "_convention")
+"""Parameters that methods have besides their inputs."""
 
 
 @dataclass(frozen=True)

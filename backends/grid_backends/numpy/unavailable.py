@@ -13,6 +13,7 @@ _TOOLS = (
     "compute the body wrenches and pass them as f_ext, or add the tool's link to the description",
 )
 _GPU = ("CUDA settings", "they have no meaning on a CPU; set 'threads' instead")
+_PROFILES = ("launch overlays", "kernels are chosen by batch size; set_threads_per_block overrides that on a GPU")
 _PINNED = ("page-locked memory", "numpy.empty gives arrays that serve as out= on a CPU")
 _CONTEXTS = ("run-time contexts", "handles share nothing that calls could change, so one handle serves all threads")
 
@@ -22,8 +23,8 @@ UNAVAILABLE: dict[str, tuple[str, str]] = {
         _TABLES: """inertia_params set_inertia_params transform_params set_transform_params joint_damping joint_friction
                     joint_friction_width set_joint_dynamics""",
         _TOOLS: "attach_tool detach_tool tool_fext contact_fext",
-        _GPU: """max_perf_level_threads threads_per_block set_threads_per_block kernel_max_threads apply_profile_overlay
-                 apply_batch_overlay install_device_pool device_profile""",
+        _GPU: "threads_per_block set_threads_per_block kernel_max_threads device_profile",
+        _PROFILES: "max_perf_level_threads apply_profile_overlay apply_batch_overlay install_device_pool",
         _PINNED: "pinned_empty is_pinned",
         _CONTEXTS: "context",
         ("the MuJoCo view", "convert inputs and outputs to the Pinocchio convention"): "mujoco",

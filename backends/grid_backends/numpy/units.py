@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from grid_backends.numpy.record import Call, RobotRecord
 from grid_backends.numpy.signature import Signature
@@ -43,10 +44,14 @@ def open_unit(path: Path, signature: Signature) -> Call:
     """
     from grid_backends.native import Function, Unit
 
-    inputs = []
+    return Function(Unit(str(path), signature.dtype.itemsize), *declared_arguments(signature), signature.result)
+
+
+def declared_arguments(signature: Signature) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Return inputs and outputs as the runner takes them."""
+    inputs: list[tuple[Any, ...]] = []
     for argument in signature.inputs:
         declared = argument.declared
         assert isinstance(declared, Input)
         inputs.append((argument.name, argument.shape, declared.optional, declared.default, declared.scalar_slot))
-    outputs = [(o.name, o.shape) for o in signature.outputs]
-    return Function(Unit(str(path), signature.dtype.itemsize), inputs, outputs, signature.result)
+    return inputs, [(o.name, o.shape) for o in signature.outputs]

@@ -1,0 +1,35 @@
+// A callable made of the kernels of one unit: what a handle's method on a GPU calls with its arguments.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+
+#include "cuda_launch.hpp"
+#include "cuda_unit.hpp"
+#include "declaration.hpp"
+
+namespace grid::cuda {
+
+class CudaFunction {
+   public:
+    // See Declaration for the arguments.
+    CudaFunction(std::shared_ptr<CudaUnit> unit, const py::sequence& inputs, const py::sequence& outputs,
+                 py::object result);
+
+    // With device arrays: enqueues the work on `stream` (None: that of the arrays) and returns at once. With NumPy
+    // arrays: waits for results in NumPy arrays, which at most `threads` threads copy, or NotImplemented if arguments
+    // are not canonical (see Binding). Never throws.
+    PyObject* call(PyObject* arguments, PyObject* out, PyObject* stream, int threads) noexcept;
+
+    Launcher& launcher() { return launcher_; }
+
+   private:
+    PyObject* call_device(class DeviceCall& call, PyObject* arguments, PyObject* out);
+    PyObject* call_host(PyObject* arguments, PyObject* out, int threads);
+
+    Declaration declared_;
+    Launcher launcher_;
+};
+
+}  // namespace grid::cuda

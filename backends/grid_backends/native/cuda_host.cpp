@@ -1,0 +1,224 @@
+#include "cuda_host.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "gil.hpp"
+#include "pool.hpp"
+
+namespace grid::cuda {
+
+namespace {
+
+constexpr size_t kChunkBytes = 512 << 10;       // of copied memory: long enough for a launch to pay off
+constexpr size_t kPinnedResult = 16 << 10;      // smaller results are copied, larger ones are given away where they are
+constexpr int64_t kCopyAlone = 256 << 10;       // bytes that one thread copies before others could help
+constexpr int64_t kCopyBrief = 2 << 20;         // not worth waking threads for
+constexpr size_t kAlignment = 128;
+
+// Two streams of a device, for one call at a time.
+class Streams {
+   public:
+    explicit Streams(Device& device) : device_(device) {
+        const std::lock_guard lock(mutex_);
+        for (Stream& stream : streams_) stream = idle(device);
+    }
+    ~Streams() {
+        for (Stream stream : streams_) Driver::get().stream_wait(stream);  // nothing is on them unless the call failed
+        const std::lock_guard lock(mutex_);
+        for (Stream stream : streams_) idle_[device_.index].push_back(stream);
+    }
+    Streams(const Streams&) = delete;
+    Streams& operator=(const Streams&) = delete;
+
+    Stream operator[](int i) const { return streams_[i]; }
+
+   private:
+    static Stream idle(const Device& device) {
+        auto& streams = idle_[device.index];
+        Stream stream = nullptr;
+        if (streams.empty()) {
+            check(Driver::get().stream_create(&stream, kNonBlocking), "creating a stream");
+        } else {
+            stream = streams.back();
+            streams.pop_back();
+        }
+        return stream;
+    }
+
+    static inline std::mutex mutex_;
+    static inline auto& idle_ = *new std::map<int, std::vector<Stream>>;
+
+    Device& device_;
+    Stream streams_[2];
+};
+
+struct Rows {
+    char* to;
+    int64_t to_stride;
+    const char* from;
+    int64_t from_stride;
+    int64_t row;
+
+    static void copy(const void* context, int64_t begin, int64_t end) {
+        const Rows& rows = *static_cast<const Rows*>(context);
+        if (rows.to_stride == rows.row && rows.from_stride == rows.row) {
+            std::memcpy(rows.to + begin * rows.row, rows.from + begin * rows.row, (end - begin) * rows.row);
+            return;
+        }
+        for (int64_t i = begin; i < end; ++i) {
+            std::memcpy(rows.to + i * rows.to_stride, rows.from + i * rows.from_stride, rows.row);
+        }
+    }
+};
+
+void copy_rows(const Rows& rows, int64_t count, int threads) {
+    const int64_t bytes = count * rows.row;
+    const int64_t useful = std::min<int64_t>(threads, bytes / kCopyAlone);
+    if (useful <= 1) {
+        Rows::copy(&rows, 0, count);
+        return;
+    }
+    Loop loop{Rows::copy, &rows, count, (count + useful - 1) / useful};
+    Pool::get().run(loop, static_cast<int>(useful), bytes < kCopyBrief);
+}
+
+}  // namespace
+
+HostCall::HostCall(const Launcher& launcher, const Declaration& declared, Binding& call, int threads)
+    : launcher_(launcher), declared_(declared), call_(call), device_(launcher.unit().device()), threads_(threads) {}
+
+bool HostCall::allocate() {
+    PinnedPool& pool = PinnedPool::get();
+    for (size_t i = 0; i < declared_.outputs.size(); ++i) {
+        const size_t bytes = call_.batch * declared_.outputs[i].size * declared_.scalar_bytes;
+        const auto index = static_cast<int>(i);
+        if (bytes < kPinnedResult || !pool.affords(bytes)) {
+            if (!call_.allocate(index, nullptr, nullptr)) return false;
+            continue;
+        }
+        auto memory = std::make_unique<Pinned>(pool.take(device_, bytes));
+        char* const data = (*memory)->data;
+        PyObject* owner = py::capsule(memory.get(), [](void* kept) { delete static_cast<Pinned*>(kept); }).release().ptr();
+        memory.release();
+        if (!call_.allocate(index, data, owner)) return false;
+    }
+    return true;
+}
+
+void HostCall::run() {
+    if (call_.batch == 0) return;
+    const GilReleased gil;
+    const Scope scope(device_);
+    operands_.given = launcher_.needed(call_.given);
+    bind_inputs();
+    bind_outputs();
+    lay_out();
+    Slot slots[2];
+    const Streams streams(device_);  // waits at its end, while the slots still have their memory
+    for (int i = 0; i < 2; ++i) slots[i].stream = streams[i];
+    const auto arena = device_.place(kLegacyStream).arena;
+    int turn = 0;
+    for (int64_t first = 0; first < call_.batch; first += chunk_rows_, turn ^= 1) {
+        Slot& slot = slots[turn];
+        finish(slot);
+        slot.first = first;
+        slot.rows = std::min(chunk_rows_, call_.batch - first);
+        fill(slot);
+        launch(slot, *arena);
+    }
+    finish(slots[turn]);
+    finish(slots[turn ^ 1]);
+}
+
+void HostCall::bind_inputs() {
+    const PinnedPool& pool = PinnedPool::get();
+    for (int i = 0; i < static_cast<int>(declared_.inputs.size()); ++i) {
+        if ((operands_.given >> i & 1) == 0) continue;
+        const int64_t row = declared_.inputs[i].size * declared_.scalar_bytes;
+        const int64_t stride = call_.in_stride[i] * declared_.scalar_bytes;
+        if (stride == 0 && operands_.put_small(i, call_.in[i], row, declared_.scalar_bytes)) continue;
+        operands_.in[i] = call_.in[i];
+        operands_.in_stride[i] = call_.in_stride[i];
+        if (pool.holds(call_.in[i], (call_.batch - 1) * stride + row)) continue;
+        inputs_.push_back({const_cast<char*>(call_.in[i]), stride, row, i, 0});
+        operands_.in_stride[i] = stride == 0 ? 0 : declared_.inputs[i].size;
+    }
+}
+
+void HostCall::bind_outputs() {
+    const PinnedPool& pool = PinnedPool::get();
+    for (int i = 0; i < static_cast<int>(declared_.outputs.size()); ++i) {
+        const int64_t row = declared_.outputs[i].size * declared_.scalar_bytes;
+        operands_.out_stride[i] = call_.batched ? call_.out_stride[i] : declared_.outputs[i].size;
+        operands_.out[i] = call_.out[i];
+        const int64_t stride = operands_.out_stride[i] * declared_.scalar_bytes;
+        if (pool.holds(call_.out[i], (call_.batch - 1) * stride + row)) continue;
+        outputs_.push_back({call_.out[i], stride, row, i, 0});
+        operands_.out_stride[i] = declared_.outputs[i].size;
+    }
+}
+
+// Divides the batch into chunks, and a chunk among the arrays that are copied.
+void HostCall::lay_out() {
+    int64_t sample = 0;
+    for (const auto* copies : {&inputs_, &outputs_}) {
+        for (const Copy& copy : *copies) sample += copy.row;
+    }
+    chunk_rows_ = call_.batch;
+    if (sample > 0) {
+        const int64_t rows = static_cast<int64_t>(kChunkBytes) / sample / kLanes * kLanes;
+        chunk_rows_ = std::min<int64_t>(call_.batch, std::max<int64_t>(rows, kLanes));
+    }
+    for (auto* copies : {&inputs_, &outputs_}) {
+        for (Copy& copy : *copies) {
+            copy.offset = chunk_bytes_;
+            const size_t bytes = copy.row * (copy.host_stride == 0 ? 1 : chunk_rows_);
+            chunk_bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+        }
+    }
+}
+
+void HostCall::fill(Slot& slot) {
+    if (chunk_bytes_ > 0 && !slot.memory) slot.memory = PinnedPool::get().take(device_, chunk_bytes_);
+    for (const Copy& copy : inputs_) move(copy, slot, false);
+}
+
+void HostCall::move(const Copy& copy, const Slot& slot, bool to_host) const {
+    const int64_t rows = copy.host_stride == 0 ? 1 : slot.rows;
+    char* const chunk = slot.memory->data + copy.offset;
+    char* const host = copy.host + slot.first * copy.host_stride;
+    const Rows out{host, copy.host_stride, chunk, copy.row, copy.row};
+    const Rows in{chunk, copy.row, host, copy.host_stride, copy.row};
+    copy_rows(to_host ? out : in, rows, threads_);
+}
+
+void HostCall::launch(Slot& slot, Arena& arena) {
+    Operands operands = operands_;
+    operands.batch = slot.rows;
+    const auto at = [&](const void* base, int64_t stride) {
+        return static_cast<const char*>(base) + slot.first * stride * declared_.scalar_bytes;
+    };
+    for (int i = 0; i < static_cast<int>(declared_.inputs.size()); ++i) {
+        const bool direct = (operands.given >> i & 1) != 0 && operands.in_stride[i] >= 0;
+        if (direct) operands.in[i] = at(operands_.in[i], operands_.in_stride[i]);
+    }
+    for (size_t i = 0; i < declared_.outputs.size(); ++i) {
+        operands.out[i] = const_cast<char*>(at(operands_.out[i], operands_.out_stride[i]));
+    }
+    for (const Copy& copy : inputs_) operands.in[copy.index] = slot.memory->data + copy.offset;
+    for (const Copy& copy : outputs_) operands.out[copy.index] = slot.memory->data + copy.offset;
+    launcher_.launch(operands, slot.stream, arena);
+}
+
+void HostCall::finish(Slot& slot) {
+    if (slot.rows == 0) return;
+    check(Driver::get().stream_wait(slot.stream), "waiting for algorithm '" + launcher_.unit().algorithm + "'");
+    for (const Copy& copy : outputs_) move(copy, slot, true);
+    slot.rows = 0;
+}
+
+}  // namespace grid::cuda

@@ -1,0 +1,108 @@
+#include "cuda_launch.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace grid::cuda {
+
+namespace {
+
+// The kernel's parameter: pointers, strides, scratch, batch and small rows, each of 8 bytes.
+class Parameter {
+   public:
+    template <class T>
+    void add(T value) {
+        static_assert(sizeof(T) == 8);
+        std::memcpy(words_ + count_++, &value, 8);
+    }
+    void add(const char* bytes, size_t used) {
+        std::memcpy(words_ + count_, bytes, used);
+        count_ += kSmallBytes / 8;
+    }
+    void* data() { return words_; }
+
+   private:
+    uint64_t words_[4 * kMaxArguments + 2 + kSmallBytes / 8];
+    size_t count_ = 0;
+};
+
+Parameter parameter(const KernelVariant& variant, const Operands& operands, size_t outputs, Address scratch) {
+    Parameter result;
+    const auto given = [&operands](int source) { return (operands.given >> source & 1) != 0; };
+    for (const int i : variant.sources) result.add(given(i) ? operands.in[i] : nullptr);
+    for (size_t i = 0; i < outputs; ++i) result.add(operands.out[i]);
+    for (const int i : variant.sources) result.add(given(i) ? operands.in_stride[i] : int64_t{0});
+    for (size_t i = 0; i < outputs; ++i) result.add(operands.out_stride[i]);
+    result.add(scratch);
+    result.add(operands.batch);
+    result.add(operands.small, operands.small_used);
+    return result;
+}
+
+bool same_inputs(const KernelVariant& a, const Variant& b) { return a.sources == b.sources; }
+
+}  // namespace
+
+bool Operands::put_small(int index, const void* row, size_t bytes, int64_t scalar_bytes) {
+    if (small_used + bytes > kSmallBytes) return false;
+    std::memcpy(small + small_used, row, bytes);
+    in[index] = nullptr;
+    in_stride[index] = -1 - static_cast<int64_t>(small_used) / scalar_bytes;
+    small_used += bytes;
+    return true;
+}
+
+Launcher::Launcher(std::shared_ptr<CudaUnit> unit, const Declaration& declared) : unit_(std::move(unit)) {
+    for (const Shape& shape : unit_->shapes) {
+        const Variant match = declared.match(shape.inputs, shape.outputs);
+        const auto same = [&match](const KernelVariant& variant) { return same_inputs(variant, match); };
+        auto found = std::find_if(variants_.begin(), variants_.end(), same);
+        if (found == variants_.end()) found = variants_.insert(found, KernelVariant{match, {}});
+        found->shapes.push_back(&shape);
+        used_ |= match.inputs;
+    }
+    const auto fewer = [](const Variant& a, const Variant& b) { return a.sources.size() < b.sources.size(); };
+    std::stable_sort(variants_.begin(), variants_.end(), fewer);
+    if (!variants_.back().takes(used_)) declared.fail("no kernel takes all inputs at once");
+    for (KernelVariant& variant : variants_) {
+        const auto more = [](const Shape* a, const Shape* b) { return a->workers > b->workers; };
+        std::stable_sort(variant.shapes.begin(), variant.shapes.end(), more);
+    }
+}
+
+const KernelVariant& Launcher::variant(uint64_t given) const {
+    const uint64_t inputs = needed(given);
+    return *std::find_if(variants_.begin(), variants_.end(), [inputs](const Variant& v) { return v.takes(inputs); });
+}
+
+// Many warps per block finish a block soonest, few use the device best: take as many as let all blocks run at once.
+const Shape& Launcher::shape(uint64_t given, int64_t batch) const {
+    const std::vector<const Shape*>& shapes = variant(given).shapes;
+    for (const auto& [largest, count] : workers) {
+        if (batch > largest) continue;
+        const auto fits = [most = count](const Shape* shape) { return shape->workers <= most; };
+        const auto chosen = std::find_if(shapes.begin(), shapes.end(), fits);
+        return chosen == shapes.end() ? *shapes.back() : **chosen;
+    }
+    const int64_t groups = (batch + kLanes - 1) / kLanes;
+    const auto fits = [groups](const Shape* shape) { return shape->resident >= groups; };
+    const auto chosen = std::find_if(shapes.begin(), shapes.end(), fits);
+    return chosen == shapes.end() ? *shapes.back() : **chosen;
+}
+
+void Launcher::launch(const Operands& operands, Stream stream, Arena& arena) const {
+    const Shape& chosen = shape(operands.given, operands.batch);
+    const int64_t groups = (operands.batch + kLanes - 1) / kLanes;
+    const auto blocks = static_cast<unsigned>(std::min<int64_t>(groups, chosen.resident));
+    Memory scratch;
+    if (chosen.scratch != 0) scratch = arena.take(stream, blocks * chosen.scratch * unit_->scalar_bytes);
+    const size_t outputs = chosen.outputs.size();
+    Parameter value = parameter(variant(operands.given), operands, outputs, scratch ? scratch->address : 0);
+    void* parameters[] = {value.data()};
+    const auto shared = static_cast<unsigned>(chosen.shared_bytes);
+    const Result result = Driver::get().launch(chosen.kernel, blocks, 1, 1, 32 * chosen.workers, 1, 1, shared, stream,
+                                               parameters, nullptr);
+    if (result != kSuccess) check(result, "launching kernel '" + chosen.name + "'");
+}
+
+}  // namespace grid::cuda

@@ -1,0 +1,68 @@
+// From bound arguments to a launch: which kernel, how many blocks, and the kernel's one parameter.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cuda_device.hpp"
+#include "cuda_unit.hpp"
+#include "declaration.hpp"
+
+namespace grid::cuda {
+
+constexpr int kLanes = 32;           // samples of a block
+constexpr size_t kSmallBytes = 256;  // of shared inputs that travel with a launch
+
+// The arguments of one call, by declared input and output; see Arguments in block.cuh for the strides.
+struct Operands {
+    const void* in[kMaxArguments];
+    int64_t in_stride[kMaxArguments];
+    void* out[kMaxArguments];
+    int64_t out_stride[kMaxArguments];
+    uint64_t given = 0;
+    int64_t batch = 1;
+
+    // Puts one row, for all samples, into the launch itself; false if there is no room.
+    bool put_small(int index, const void* row, size_t bytes, int64_t scalar_bytes);
+
+    alignas(8) char small[kSmallBytes];
+    size_t small_used = 0;
+};
+
+// The kernels that take the same inputs.
+struct KernelVariant : Variant {
+    std::vector<const Shape*> shapes;  // most workers first
+};
+
+// Which number of workers serves batches up to some size, in order of size; empty: decided here.
+using WorkersTable = std::vector<std::pair<int64_t, int>>;
+
+class Launcher {
+   public:
+    Launcher(std::shared_ptr<CudaUnit> unit, const Declaration& declared);
+
+    // Enqueues the cheapest kernel that takes the given inputs. Loads the unit before.
+    void launch(const Operands& operands, Stream stream, Arena& arena) const;
+
+    // The inputs that some kernel takes, of those in `given`.
+    uint64_t needed(uint64_t given) const { return given & used_; }
+
+    const Shape& shape(uint64_t given, int64_t batch) const;
+    const CudaUnit& unit() const { return *unit_; }
+    CudaUnit& unit() { return *unit_; }
+    std::shared_ptr<CudaUnit> shared_unit() const { return unit_; }
+
+    // Takes the place of the built-in choice.
+    WorkersTable workers;
+
+   private:
+    const KernelVariant& variant(uint64_t given) const;
+
+    std::shared_ptr<CudaUnit> unit_;
+    std::vector<KernelVariant> variants_;  // fewest inputs first
+    uint64_t used_ = 0;
+};
+
+}  // namespace grid::cuda

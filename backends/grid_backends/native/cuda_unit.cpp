@@ -1,0 +1,143 @@
+#include "cuda_unit.hpp"
+
+#include <pybind11/stl.h>
+
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "gil.hpp"
+#include "unit.hpp"
+
+namespace grid::cuda {
+
+namespace {
+
+constexpr int kAbi = 1;
+
+Sizes sizes(const py::handle& arguments) {
+    Sizes result;
+    for (const auto& argument : arguments) {
+        result.emplace_back(argument[py::int_(0)].cast<std::string>(), argument[py::int_(1)].cast<int64_t>());
+    }
+    return result;
+}
+
+Shape shape(const py::handle& entry) {
+    Shape result;
+    result.name = entry["name"].cast<std::string>();
+    result.workers = entry["workers"].cast<int>();
+    result.shared_bytes = entry["shared_bytes"].cast<size_t>();
+    result.scratch = entry["scratch"].cast<int64_t>();
+    result.inputs = sizes(entry["inputs"]);
+    result.outputs = sizes(entry["outputs"]);
+    return result;
+}
+
+std::string compute_name(int compute) { return "sm_" + std::to_string(compute); }
+
+std::string contents(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
+CudaUnit::CudaUnit(std::string path_, const std::string& description, int device, int scalar_bytes_)
+    : path(std::move(path_)), device_index(device) {
+    try {
+        read(py::module_::import("json").attr("loads")(description).cast<py::dict>());
+    } catch (const py::error_already_set& error) {
+        fail(std::string("its description cannot be read (") + error.what() + ")");
+    } catch (const py::cast_error& error) {
+        fail(std::string("its description cannot be read (") + error.what() + ")");
+    }
+    if (shapes.empty()) fail("expected at least one kernel, found none");
+    if (scalar_bytes_ != 0 && scalar_bytes_ != scalar_bytes) {
+        fail("expected float" + std::to_string(8 * scalar_bytes_) + ", found float" + std::to_string(8 * scalar_bytes));
+    }
+}
+
+void CudaUnit::read(const py::dict& description) {
+    const int abi = description["abi"].cast<int>();
+    if (abi != kAbi) fail("expected ABI " + std::to_string(kAbi) + ", found " + std::to_string(abi));
+    algorithm = description["algorithm"].cast<std::string>();
+    if (description.contains("arch")) arch = description["arch"].cast<int>();
+    const auto dtype = description["dtype"].cast<std::string>();
+    scalar_bytes = dtype == "float32" ? 4 : dtype == "float64" ? 8 : 0;
+    if (scalar_bytes == 0) fail("expected dtype float32 or float64, found " + dtype);
+    for (const auto& entry : description["kernels"]) shapes.push_back(shape(entry));
+}
+
+CudaUnit::~CudaUnit() {
+    if (module_ == nullptr || kept_) return;
+    try {
+        const Scope scope(*device_);
+        Driver::get().module_unload(module_);
+    } catch (const CudaError&) {
+        // The context is gone, and the module with it.
+    }
+}
+
+void CudaUnit::fail(const std::string& what) const {
+    throw UnitError("unit '" + path + "': " + what +
+                    "; rebuild the robot (force_rebuild=True) with the installed version");
+}
+
+void CudaUnit::load() {
+    if (loaded()) return;
+    const GilReleased gil;
+    const std::lock_guard lock(mutex_);
+    if (loaded()) return;
+    device_ = &Device::get(device_index);
+    check_arch();
+    const std::string image = contents(path);
+    if (image.empty()) fail("the file is missing or empty");
+    const Scope scope(*device_);
+    const Relaxed relaxed;
+    if (module_ == nullptr) load_module(image);
+    for (Shape& shape : shapes) find_kernel(shape);
+    loaded_.store(true, std::memory_order_release);
+}
+
+// Machine code runs on devices of the same major number, from its own minor number on.
+void CudaUnit::check_arch() const {
+    const int device = device_->compute;
+    if (arch != 0 && (device / 10 != arch / 10 || device < arch)) fail_arch(compute_name(arch));
+}
+
+void CudaUnit::load_module(const std::string& image) {
+    const Result result = Driver::get().module_load(&module_, image.data());
+    if (result == kNoBinary) fail_arch("another GPU");
+    check(result, "loading unit '" + path + "'");
+}
+
+void CudaUnit::fail_arch(const std::string& built_for) const {
+    const std::string own = compute_name(device_->compute);
+    throw UnitError("unit '" + path + "' is compiled for " + built_for + ", and device 'cuda:" +
+                    std::to_string(device_->index) + "' (" + device_->name + ") is " + own +
+                    "; build the robot with cuda_arch='" + own + "'");
+}
+
+void CudaUnit::find_kernel(Shape& shape) {
+    const Driver& driver = Driver::get();
+    const std::string what = "kernel '" + shape.name + "' of unit '" + path + "'";
+    if (shape.shared_bytes > static_cast<size_t>(device_->shared_opt_in)) {
+        fail("kernel '" + shape.name + "' takes " + std::to_string(shape.shared_bytes) +
+             " bytes of shared memory per block, and " + device_->name + " has " +
+             std::to_string(device_->shared_opt_in));
+    }
+    check(driver.module_kernel(&shape.kernel, module_, shape.name.c_str()), what);
+    check(driver.kernel_set_attribute(shape.kernel, kDynamicShared, static_cast<int>(shape.shared_bytes)), what);
+    check(driver.kernel_attribute(&shape.registers, kRegisters, shape.kernel), what);
+    check(driver.kernel_attribute(&shape.max_threads, kMaxThreads, shape.kernel), what);
+    int blocks = 0;
+    check(driver.kernel_occupancy(&blocks, shape.kernel, 32 * shape.workers, shape.shared_bytes), what);
+    if (blocks == 0) {
+        fail("kernel '" + shape.name + "' with " + std::to_string(shape.registers) + " registers per thread does not fit " +
+             device_->name);
+    }
+    shape.resident = blocks * device_->multiprocessors;
+}
+
+}  // namespace grid::cuda

@@ -1,0 +1,72 @@
+// The kernels of one algorithm for one robot: a cubin and its description, loaded into a device when they are first used.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cuda_device.hpp"
+#include "declaration.hpp"
+
+namespace grid::cuda {
+
+namespace py = pybind11;
+
+// A kernel, for blocks of 32 samples that `workers` warps share.
+struct Shape {
+    std::string name;
+    int workers;
+    size_t shared_bytes;
+    int64_t scratch;  // scalars of device memory per block
+    Sizes inputs;
+    Sizes outputs;
+
+    Kernel kernel = nullptr;  // the rest is known when the unit is loaded
+    int resident = 0;         // blocks that the device runs at once
+    int registers = 0;
+    int max_threads = 0;
+};
+
+class CudaUnit {
+   public:
+    // `description` is the text of the unit's JSON; a `scalar_bytes` other than 0 must be the unit's.
+    CudaUnit(std::string path, const std::string& description, int device, int scalar_bytes);
+    ~CudaUnit();
+    CudaUnit(const CudaUnit&) = delete;
+    CudaUnit& operator=(const CudaUnit&) = delete;
+
+    // Loads the kernels, once. A CudaError or a UnitError if the device cannot run them.
+    void load();
+    bool loaded() const { return loaded_.load(std::memory_order_acquire); }
+    Device& device() const { return *device_; }
+
+    // A captured graph uses the kernels as long as it lives, and nobody says until when.
+    void keep_loaded() { kept_ = true; }
+
+    const std::string path;
+    const int device_index;
+    std::string algorithm;
+    int64_t scalar_bytes = 0;
+    int arch = 0;  // compute capability it is compiled for: 90 for 9.0; 0: not said
+    std::vector<Shape> shapes;
+
+   private:
+    void read(const py::dict& description);
+    void check_arch() const;
+    [[noreturn]] void fail_arch(const std::string& built_for) const;
+    void load_module(const std::string& image);
+    void find_kernel(Shape& shape);
+    [[noreturn]] void fail(const std::string& what) const;
+
+    std::mutex mutex_;
+    std::atomic<bool> loaded_{false};
+    std::atomic<bool> kept_{false};
+    Device* device_ = nullptr;
+    Module module_ = nullptr;
+};
+
+}  // namespace grid::cuda

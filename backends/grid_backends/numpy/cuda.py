@@ -1,0 +1,195 @@
+"""The handle of a robot on a GPU: the same methods on device arrays of any library, and on NumPy arrays."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from grid_backends.errors import UnitError
+from grid_backends.numpy.handle import RobotHandle
+from grid_backends.numpy.methods import MethodStyle
+from grid_backends.numpy.record import Call, RobotRecord
+from grid_backends.numpy.signature import Signature
+from grid_backends.numpy.units import declared_arguments
+from grid_core.errors import OptionError
+
+if TYPE_CHECKING:
+    from grid_backends.native import CudaFunction
+
+CUBIN = "unit.cubin"
+DESCRIPTION = "unit.json"
+LANES = 32
+
+CUDA_METHODS = MethodStyle(
+    {
+        "stream": "Where calls on device arrays are enqueued: an integer handle or a stream object. Default: the "
+        "stream that the arrays name, else the legacy default stream. The call returns before the work is done. Calls "
+        "on NumPy arrays wait for their results."
+    },
+    "stream, self._threads",
+    "ndarray or device array",
+)
+
+
+def device_index(device: str) -> int:
+    """Return 1 for ``"cuda:1"`` and 0 for ``"cuda"``.
+
+    Raises
+    ------
+    OptionError
+        It is no CUDA device.
+    """
+    kind, _, index = device.partition(":")
+    if kind != "cuda" or not (index.isdigit() or device == "cuda"):
+        raise OptionError(f"device is {device!r}, expected 'cuda' or 'cuda:0', 'cuda:1', ...")
+    return int(index or 0)
+
+
+def open_cuda_unit(folder: Path, signature: Signature, device: int = 0) -> CudaFunction:
+    """Return the function of a CUDA unit: a folder with ``unit.cubin`` and ``unit.json``.
+
+    The GPU is first used when the function is called.
+
+    Raises
+    ------
+    UnitError
+        The unit cannot be read or does not match the signature.
+    RunnerMissingError
+        The runner was not compiled.
+    """
+    from grid_backends.native import CudaFunction, CudaUnit
+
+    try:
+        description = (folder / DESCRIPTION).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UnitError(f"unit {str(folder)!r}: {error}; rebuild the robot (force_rebuild=True)") from error
+    unit = CudaUnit(str(folder / CUBIN), description, device, signature.dtype.itemsize)
+    return CudaFunction(unit, *declared_arguments(signature), signature.result)
+
+
+class CudaFunctions:
+    """Opens the CUDA unit of an algorithm when it is first called.
+
+    Parameters
+    ----------
+    record : RobotRecord
+        The robot entry; its device is the one the functions run on.
+    units : mapping of str to Path
+        Folder of the unit of each algorithm that the entry holds.
+    """
+
+    def __init__(self, record: RobotRecord, units: Mapping[str, Path]) -> None:
+        self._record = record
+        self._units = units
+
+    def get(self, name: str) -> Call | None:
+        """Return the function of an algorithm, or ``None`` if the entry does not hold it."""
+        folder = self._units.get(name)
+        if folder is None:
+            return None
+        return open_cuda_unit(folder, self._record.signatures[name], device_index(self._record.device))
+
+
+class CudaHandle(RobotHandle):
+    """A robot whose algorithms run on a GPU.
+
+    Methods take device arrays that have ``__cuda_array_interface__`` or ``__dlpack__`` (CuPy, JAX, Numba, PyTorch),
+    without copies, and return device arrays with both; ``out=`` is written in place. They also take NumPy arrays, and
+    then return NumPy arrays. All arrays of a call are in one place; numbers and short vectors that all samples share
+    may be Python or NumPy values everywhere.
+
+    Calls share nothing but the device: they may come from several threads, on several streams, and while a CUDA graph
+    is being captured. A captured graph may be launched as long as this handle is open.
+    """
+
+    _methods = CUDA_METHODS
+
+    def __init__(self, record: RobotRecord, functions: Any) -> None:
+        super().__init__(record, functions)
+        self._index = device_index(record.device)
+        self._threads_per_block = -1
+
+    def _open(self, signature: Signature) -> Call:
+        function = super()._open(signature)
+        self._apply(function)
+        return function
+
+    def _apply(self, function: Any) -> None:
+        threads = self._threads_per_block
+        function.set_workers([] if threads < 0 else [(sys.maxsize, max(1, threads // LANES))])
+
+    @property
+    def threads_per_block(self) -> int:
+        """What :meth:`set_threads_per_block` asked for; -1: chosen by batch size."""
+        return self._threads_per_block
+
+    def set_threads_per_block(self, n: int) -> None:
+        """Launch blocks of at most ``n`` threads instead of choosing by batch size; -1 chooses again.
+
+        A block works on 32 samples with 1 to 32 warps; of the shapes that were built, the largest that fits is taken,
+        or the smallest there is.
+
+        Raises
+        ------
+        OptionError
+            ``n`` is neither -1 nor from 1 to 1024.
+        """
+        self._threads_per_block = _checked_block(n)
+        for call in self._calls:
+            if hasattr(call, "set_workers"):
+                self._apply(call)
+
+    def kernel_max_threads(self, algo: str) -> int:
+        """Return the largest block that any kernel of an algorithm can have; -1 if it is unknown or not built."""
+        signature = self._record.signatures.get(algo)
+        function: Any = None if signature is None else self._functions.get(algo)
+        return -1 if function is None else max(kernel["max_threads"] for kernel in function.unit.kernels)
+
+    @property
+    def device_profile(self) -> dict[str, Any]:
+        """Facts of the GPU: compute capability, memory in bytes, largest shared memory of a block.
+
+        ``arena_bytes`` is what calls on this device have taken so far for results and scratch. Scratch is bounded by
+        the blocks that run at once, so there is no number of workspace slots to set, and no slab to install.
+        """
+        from grid_backends.native import cuda_device
+
+        facts = cuda_device(self._index)
+        return {
+            "name": facts["name"],
+            "device_cc": facts["compute"],
+            "multiprocessors": facts["multiprocessors"],
+            "total_bytes": facts["total_bytes"],
+            "free_bytes": facts["free_bytes"],
+            "arena_bytes": facts["arena_bytes"],
+            "max_batch": self.max_batch,
+            "smem_optin_bytes": facts["shared_bytes"],
+            "slab_installed": False,
+        }
+
+    def pinned_empty(self, shape: int | tuple[int, ...], dtype: DTypeLike | None = None) -> NDArray[Any]:
+        """Return a new array in page-locked memory, by default of the dtype of the build.
+
+        The GPU reads such arrays, and writes them as ``out=``, in place. Page-locked memory is scarce: reuse it.
+        """
+        from grid_backends.native import pinned_empty
+
+        sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+        return pinned_empty(sizes, np.dtype(self.dtype if dtype is None else dtype), self._index)
+
+    def is_pinned(self, a: ArrayLike) -> bool:
+        """Whether an array is a contiguous one in page-locked memory."""
+        from grid_backends.native import is_pinned
+
+        return isinstance(a, np.ndarray) and is_pinned(a)
+
+
+def _checked_block(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not (value == -1 or 1 <= value <= 1024):
+        raise OptionError(f"threads per block is {value!r}; set 1 to 1024, or -1 to choose by batch size")
+    return value

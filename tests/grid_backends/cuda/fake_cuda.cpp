@@ -1,0 +1,235 @@
+// A CUDA driver without a GPU: device memory is host memory, streams run at once, and kernels are the toy algorithm of
+// toy_unit.cpp in terms of a launch. Every call is written to a log that tests read. A "cubin" is text, a line a kernel:
+// name, scalar bytes, number of outputs, sizes of q, qd and f_ext.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct FakeKernel {
+    std::string name;
+    int bytes, outputs, nq, nv, nf;
+    int variant() const { return name.find("without_qdd") == std::string::npos ? 2 : 1; }
+};
+struct FakeModule {
+    std::vector<FakeKernel> kernels;
+};
+struct FakeObject {
+    void* pointer;
+    void (*destroy)(void*);
+};
+
+std::string log_text;
+std::map<std::string, int> failures;       // name of a function -> result of its next call
+std::map<std::string, int> refusals;       // name of a function -> result of all its calls
+std::map<void*, size_t> memory;            // allocated, device and page-locked
+std::map<void*, bool> pinned;
+std::map<void*, uint64_t> captures;        // stream -> id of the capture
+std::map<uint64_t, std::vector<FakeObject*>> kept;
+void* context = nullptr;
+int streams = 0;
+
+template <class... Values>
+int logged(const char* name, Values... values) {
+    std::ostringstream line;
+    line << name;
+    ((line << ' ' << values), ...);
+    log_text += line.str() + "\n";
+    if (refusals[name] != 0) return refusals[name];
+    const auto failure = failures.find(name);
+    if (failure == failures.end()) return 0;
+    const int result = failure->second;
+    failures.erase(failure);
+    return result;
+}
+
+uintptr_t number(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
+// What a kernel gets; the layout of grid::Arguments.
+struct Io {
+    const uint64_t* words;
+    int in, out;
+    template <class T>
+    const T* row(int i, int64_t sample) const {
+        const auto stride = static_cast<int64_t>(words[in + out + i]);
+        const auto* small = reinterpret_cast<const T*>(words + 2 * in + 2 * out + 2);
+        if (stride < 0) return small - 1 - stride;
+        const auto* base = reinterpret_cast<const T*>(words[i]);
+        return base == nullptr ? nullptr : base + stride * sample;
+    }
+    template <class T>
+    T* result(int i, int64_t sample) const {
+        return reinterpret_cast<T*>(words[in + i]) + static_cast<int64_t>(words[2 * in + out + i]) * sample;
+    }
+    void* scratch() const { return reinterpret_cast<void*>(words[2 * in + 2 * out]); }
+    int64_t batch() const { return static_cast<int64_t>(words[2 * in + 2 * out + 1]); }
+};
+
+template <class T>
+T at(const T* values, int i) {
+    return values == nullptr ? T(0) : values[i];
+}
+
+template <class T>
+void run(const FakeKernel& kernel, const Io& io) {
+    for (int64_t s = 0; s < io.batch(); ++s) {
+        const T *q = io.row<T>(0, s), *qd = io.row<T>(1, s), *gravity = io.row<T>(2, s), *f_ext = io.row<T>(3, s);
+        const T *probe = io.row<T>(4, s), *qdd = kernel.variant() == 2 ? io.row<T>(5, s) : nullptr;
+        T sum = 0;
+        for (int i = 0; i < kernel.nq; ++i) sum += at(q, i);
+        for (int i = 0; i < kernel.nv; ++i) {
+            io.result<T>(0, s)[i] = at(qd, i) + sum + at(gravity, 2) + 2 * at(qdd, i) + 3 * at(f_ext, i) +
+                                    kernel.variant() * at(probe, 0);
+        }
+        for (int i = 0; kernel.outputs == 2 && i < kernel.nv * kernel.nv; ++i) {
+            io.result<T>(1, s)[i] = at(qd, i / kernel.nv) * T(i % kernel.nv + 1);
+        }
+    }
+}
+
+}  // namespace
+
+extern "C" {
+
+// -- what tests use ----------------------------------------------------------------------------------------------------
+
+const char* fake_log() { return log_text.c_str(); }
+void fake_clear() { log_text.clear(); }
+void fake_fail(const char* name, int result) { failures[name] = result; }
+void fake_fail_always(const char* name, int result) { refusals[name] = result; }
+void fake_capture(void* stream, uint64_t id) { captures[stream] = id; }
+void fake_end_capture(void* stream) { captures.erase(stream); }
+void fake_destroy_graph(uint64_t id) {
+    for (FakeObject* object : kept[id]) {
+        object->destroy(object->pointer);
+        delete object;
+    }
+    kept.erase(id);
+}
+
+// -- the driver --------------------------------------------------------------------------------------------------------
+
+int cuInit(unsigned) { return logged("cuInit"); }
+int cuGetErrorName(int result, const char** name) {
+    *name = result == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_OF_THE_TEST";
+    return 0;
+}
+int cuGetErrorString(int, const char** text) { return *text = "made up", 0; }
+int cuDeviceGetCount(int* count) { return *count = 2, 0; }
+int cuDeviceGet(int* device, int index) { return *device = index, 0; }
+int cuDeviceGetName(char* name, int length, int device) { return std::snprintf(name, length, "Fake %d", device), 0; }
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+    *value = attribute == 16 ? 4 : attribute == 75 ? 9 : attribute == 97 ? 200000 : 0;
+    return 0;
+}
+int cuDevicePrimaryCtxRetain(void** result, int device) {
+    *result = reinterpret_cast<void*>(uintptr_t{0x100} + device);
+    return logged("cuDevicePrimaryCtxRetain", device);
+}
+int cuCtxGetCurrent(void** result) { return *result = context, 0; }
+int cuCtxPushCurrent_v2(void* pushed) { return context = pushed, 0; }
+int cuCtxPopCurrent_v2(void** popped) {
+    *popped = context;
+    context = nullptr;
+    return 0;
+}
+int cuMemGetInfo_v2(size_t* left, size_t* total) { return *left = size_t{1} << 20, *total = size_t{8} << 30, 0; }
+int cuMemAlloc_v2(unsigned long long* address, size_t bytes) {
+    const int result = logged("cuMemAlloc", bytes);
+    if (result != 0) return result;
+    void* data = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
+    std::memset(data, 0xff, bytes);  // NaN
+    memory[data] = bytes;
+    *address = number(data);
+    return context == nullptr ? 201 : 0;
+}
+int cuMemFree_v2(unsigned long long address) {
+    void* data = reinterpret_cast<void*>(address);
+    memory.erase(data);
+    std::free(data);
+    return logged("cuMemFree");
+}
+int cuMemHostAlloc(void** data, size_t bytes, unsigned) {
+    const int result = logged("cuMemHostAlloc", bytes);
+    if (result != 0) return result;
+    *data = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    std::memset(*data, 0xff, bytes);
+    memory[*data] = bytes;
+    pinned[*data] = true;
+    return 0;
+}
+int cuMemFreeHost(void* data) {
+    memory.erase(data);
+    pinned.erase(data);
+    std::free(data);
+    return logged("cuMemFreeHost");
+}
+int cuPointerGetAttributes(unsigned, const int*, void**, unsigned long long) { return 0; }
+int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, void* stream) {
+    std::memcpy(to, reinterpret_cast<void*>(from), bytes);
+    return logged("cuMemcpyDtoH", bytes, number(stream));
+}
+int cuModuleLoadData(FakeModule** module, const void* image) {
+    *module = new FakeModule;
+    std::istringstream text(static_cast<const char*>(image));
+    for (FakeKernel k; text >> k.name >> k.bytes >> k.outputs >> k.nq >> k.nv >> k.nf;) (*module)->kernels.push_back(k);
+    return logged("cuModuleLoadData");
+}
+int cuModuleUnload(FakeModule* module) {
+    delete module;
+    return logged("cuModuleUnload");
+}
+int cuModuleGetFunction(FakeKernel** kernel, FakeModule* module, const char* name) {
+    for (FakeKernel& known : module->kernels) {
+        if (known.name == name) return *kernel = &known, 0;
+    }
+    return 500;
+}
+int cuFuncGetAttribute(int* value, int attribute, FakeKernel*) { return *value = attribute == 0 ? 512 : 40, 0; }
+int cuFuncSetAttribute(FakeKernel* kernel, int attribute, int value) {
+    return logged("cuFuncSetAttribute", kernel->name, attribute, value);
+}
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, FakeKernel*, int threads, size_t) {
+    *blocks = 512 / threads;
+    return 0;
+}
+int cuLaunchKernel(FakeKernel* kernel, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
+                   unsigned shared, void* stream, void** parameters, void**) {
+    const Io io{static_cast<const uint64_t*>(parameters[0]), kernel->variant() == 2 ? 6 : 5, kernel->outputs};
+    const int result =
+        logged("cuLaunchKernel", kernel->name, blocks, threads, shared, number(stream), io.batch(), number(io.scratch()));
+    if (result == 0) kernel->bytes == 4 ? run<float>(*kernel, io) : run<double>(*kernel, io);
+    return result;
+}
+int cuStreamCreate(void** stream, unsigned) {
+    *stream = reinterpret_cast<void*>(uintptr_t{0x5000} + 16 * ++streams);
+    return logged("cuStreamCreate", number(*stream));
+}
+int cuStreamSynchronize(void* stream) { return logged("cuStreamSynchronize", number(stream)); }
+int cuStreamWaitEvent(void* stream, void*, unsigned) { return logged("cuStreamWaitEvent", number(stream)); }
+int cuStreamGetCaptureInfo_v2(void* stream, int* status, uint64_t* id, void** graph, const void**, size_t*) {
+    const auto found = captures.find(stream);
+    *status = found == captures.end() ? 0 : 1;
+    if (*status == 1) *id = found->second, *graph = reinterpret_cast<void*>(found->second);
+    return 0;
+}
+int cuThreadExchangeStreamCaptureMode(int*) { return 0; }
+int cuEventCreate(void** event, unsigned) { return *event = reinterpret_cast<void*>(uintptr_t{0x900}), 0; }
+int cuEventRecord(void*, void* stream) { return logged("cuEventRecord", number(stream)); }
+int cuEventDestroy_v2(void*) { return 0; }
+int cuUserObjectCreate(FakeObject** object, void* pointer, void (*destroy)(void*), unsigned, unsigned) {
+    *object = new FakeObject{pointer, destroy};
+    return 0;
+}
+int cuGraphRetainUserObject(void* graph, FakeObject* object, unsigned, unsigned) {
+    kept[number(graph)].push_back(object);
+    return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,128 @@
+"""CUDA units: what is checked when they are opened, and when they are first used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grid_backends.errors import CudaError, UnitError
+from grid_backends.numpy import open_cuda_unit
+from grid_core.model import Model
+from tests.grid_backends.cuda.fakes import FakeDriver, write_unit
+from tests.grid_backends.toys import make_record
+
+NV, NQ = 8, 9
+
+
+def call(function: Any) -> Any:
+    return function((np.zeros(NQ), np.zeros(NV), None, None, None, None))
+
+
+def test_opening_uses_no_device(fake: FakeDriver, open_toy: Any) -> None:
+    open_toy(device=1, arch=80)
+    assert fake.names() == []
+
+
+def test_kernels_are_loaded_once_with_their_shared_memory(fake: FakeDriver, open_toy: Any) -> None:
+    toy = open_toy(shared_bytes=99_000)
+    call(toy)
+    call(toy)
+    assert len(fake.log("cuModuleLoadData")) == 1
+    assert fake.log("cuFuncSetAttribute")[0] == ["toy_w1", "8", "99000"]
+    kernel = toy.unit.kernels[1]
+    assert (kernel["name"], kernel["workers"], kernel["resident_blocks"]) == ("toy_w4", 4, 16)
+    assert (kernel["registers"], kernel["max_threads"]) == (40, 512)
+
+
+def test_a_closed_unit_is_unloaded(fake: FakeDriver, open_toy: Any) -> None:
+    toy = open_toy()
+    call(toy)
+    del toy
+    assert len(fake.log("cuModuleUnload")) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"abi": 2}, "expected ABI 1, found 2; rebuild"),
+        ({"written": {"dtype": "float16"}}, "expected dtype float32 or float64, found float16"),
+        ({"written": {"dtype": "float32"}}, "expected float64, found float32"),
+        ({"kernels": []}, "expected at least one kernel"),
+        ({"kernels": [{"name": "toy"}]}, "its description cannot be read .*workers"),
+        ({"workers": ()}, "expected at least one kernel"),
+    ],
+)
+def test_a_wrong_description_is_refused(open_toy: Any, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnitError, match=message):
+        open_toy(**changes)
+
+
+def test_kernels_have_to_fit_the_declaration(native: ModuleType, model: Model, tmp_path: Path) -> None:
+    folder = write_unit(tmp_path, model, "pair_of_toys")
+    with pytest.raises(UnitError, match="expected 1 outputs, found 2"):
+        open_cuda_unit(folder, make_record(model).signatures["toy"])
+
+
+def test_a_missing_unit_is_refused(fake: FakeDriver, native: ModuleType, model: Model, tmp_path: Path) -> None:
+    signature = make_record(model).signatures["toy"]
+    with pytest.raises(UnitError, match=r"No such file.*; rebuild"):
+        open_cuda_unit(tmp_path, signature)
+    folder = write_unit(tmp_path, model)
+    (folder / "unit.cubin").unlink()
+    with pytest.raises(UnitError, match="the file is missing or empty; rebuild"):
+        call(open_cuda_unit(folder, signature))
+
+
+@pytest.mark.parametrize("arch", [80, 100, 91])
+def test_another_architecture_names_both(open_toy: Any, arch: int) -> None:
+    with pytest.raises(
+        UnitError, match=rf"compiled for sm_{arch}, .*'cuda:1' \(Fake 1\) is sm_90; .*cuda_arch='sm_90'"
+    ):
+        call(open_toy(device=1, arch=arch))
+
+
+def test_an_unnamed_architecture_fails_when_it_is_loaded(fake: FakeDriver, open_toy: Any) -> None:
+    toy = open_toy(arch=0)
+    fake.fail("cuModuleLoadData", 209)
+    with pytest.raises(UnitError, match=r"compiled for another GPU, .* is sm_90"):
+        call(toy)
+    np.testing.assert_array_equal(call(toy), np.full(NV, -9.81))
+
+
+def test_too_much_shared_memory_names_the_limit(open_toy: Any) -> None:
+    with pytest.raises(UnitError, match="takes 300000 bytes of shared memory per block, and Fake 0 has 200000"):
+        call(open_toy(shared_bytes=300_000))
+
+
+def test_a_block_that_fits_nowhere_names_its_registers(open_toy: Any) -> None:
+    with pytest.raises(UnitError, match="with 40 registers per thread does not fit Fake 0"):
+        call(open_toy(workers=(32,)))
+
+
+def test_no_such_device_says_how_many_there_are(fake: FakeDriver, open_toy: Any) -> None:
+    with pytest.raises(CudaError, match="'cuda:7': this process sees 2 CUDA devices"):
+        call(open_toy(device=7))
+
+
+def test_driver_errors_name_what_failed(fake: FakeDriver, toy: Any) -> None:
+    call(toy)
+    fake.fail("cuLaunchKernel", 700)
+    with pytest.raises(CudaError, match=r"launching kernel 'toy_without_qdd_w4': CUDA_ERROR_.* restart the process"):
+        call(toy)
+
+
+def test_a_machine_without_driver_says_so(native: ModuleType) -> None:
+    script = "from grid_backends.native import cuda_device_count; cuda_device_count()"
+    environment = {"PYTHONPATH": ":".join(sys.path), "GRID_RBD_LIBCUDA": "/no/libcuda.so"}
+    result = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
+    assert "CudaError: no CUDA driver: /no/libcuda.so: cannot open" in result.stderr
+    assert "install the NVIDIA driver" in result.stderr
+    assert "device='cpu'" in result.stderr
