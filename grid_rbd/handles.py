@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grid_backends.numpy import ReferenceFunctions, RobotHandle, RobotRecord, UnitFunctions
-from grid_backends.numpy.record import Call
+from grid_backends.numpy import CudaHandle, ReferenceFunctions, RobotHandle, RobotRecord, open_cuda_unit
+from grid_backends.numpy.cuda import device_index
+from grid_backends.numpy.record import Call, FunctionProvider
 from grid_backends.numpy.units import open_unit
 from grid_core.build import RobotRequest, build, make_plan
 from grid_core.build.entry import RobotEntry, UnitPaths, verified_unit
@@ -47,7 +48,7 @@ def compiled_handle(entry: RobotEntry, catalogue: Catalogue) -> RobotHandle:
         entry.name, entry.model, catalogue, entry.record["facts"],
         dtype=entry.options.dtype, algorithms=tuple(entry.units),
     )  # fmt: skip
-    return RobotHandle(record, UnitFunctions(record, entry.units))
+    return _handle(record, _BuiltUnits(record, entry.units))
 
 
 def lazy_handle(
@@ -62,7 +63,7 @@ def lazy_handle(
         dtype=request.options.dtype,
         algorithms=tuple(request.catalogue.algorithms),
     )
-    return RobotHandle(record, _LazyUnits(record, request, store, built))
+    return _handle(record, _LazyUnits(record, request, store, built))
 
 
 def reference_handle(name: str, model: Model, request: RobotRequest, facts: Mapping[str, Any]) -> RobotHandle:
@@ -72,6 +73,34 @@ def reference_handle(name: str, model: Model, request: RobotRequest, facts: Mapp
         dtype=request.options.dtype, algorithms=request.algorithms,
     )  # fmt: skip
     return RobotHandle(record, ReferenceFunctions(record, _Interpreter(model, request)))
+
+
+def _handle(record: RobotRecord, functions: FunctionProvider) -> RobotHandle:
+    return CudaHandle(record, functions) if _on_gpu(record) else RobotHandle(record, functions)
+
+
+def _on_gpu(record: RobotRecord) -> bool:
+    return record.device.startswith("cuda")
+
+
+def _open(path: Path, record: RobotRecord, name: str) -> Call:
+    """Open the compiled file of a unit for the device of a robot."""
+    signature = record.signatures[name]
+    if _on_gpu(record):
+        return open_cuda_unit(path.parent, signature, device_index(record.device))
+    return open_unit(path, signature)
+
+
+class _BuiltUnits:
+    """Opens the unit of an algorithm when it is first called."""
+
+    def __init__(self, record: RobotRecord, units: UnitPaths) -> None:
+        self._record = record
+        self._units = units
+
+    def get(self, name: str) -> Call | None:
+        path = self._units.get(name)
+        return None if path is None else _open(path, self._record, name)
 
 
 class _LazyUnits:
@@ -89,7 +118,7 @@ class _LazyUnits:
         if name not in self._record.declarations:
             return None
         path = self._built.get(name) or self._build(name)
-        return open_unit(path, self._record.signatures[name])
+        return _open(path, self._record, name)
 
     def _build(self, name: str) -> Path:
         with self._lock:

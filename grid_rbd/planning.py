@@ -41,7 +41,7 @@ def plan_report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
     return {
         "name": name,
         "cache_dir": str(store.root),
-        "cuda_arch": None,
+        "cuda_arch": int(plan.request.level.removeprefix("sm_")) if plan.request.target.name == "cuda" else None,
         "code_options": values["options"],
         "build_identity": {"compiler": values["compiler"], "level": values["level"]},
         "input_key": plan.input_key,

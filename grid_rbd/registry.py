@@ -93,7 +93,10 @@ def register_robot(
     algorithm_list : sequence of str or str, optional
         Algorithms and profiles to build, with what they require; default: all.
     device : str
-        ``"auto"``, ``"cpu"`` or ``"reference"`` (NumPy interpreter in float64, needs no compiler).
+        ``"cpu"``; ``"cuda"`` or ``"cuda:1"``; ``"reference"`` (NumPy interpreter in float64, needs no compiler);
+        ``"auto"`` is the CPU, or the GPU if ``cuda_arch`` is given.
+    cuda_arch : int, optional
+        Compute capability to compile for, 90 for sm_90; default: that of the device. Building needs nvcc, but no GPU.
     lazy : bool
         Compile each method's unit when it is first called.
     threads : int, optional
@@ -103,10 +106,10 @@ def register_robot(
     cpu_level : str, optional
         Instruction-set level, such as ``"x86-64-v3"`` or ``"native"``; default: the best that this machine runs.
     compiler : str, optional
-        Compiler command; default: ``CXX``, then g++, clang++.
+        Compiler command; default: ``CXX``, then g++, clang++; for CUDA ``CUDA_HOME``, then nvcc.
     plugins : sequence of path
         Plugin files to load beside the installed plugins.
-    cuda_arch, backend, enable_tool, contact_frames, cost_frames
+    backend, enable_tool, contact_frames, cost_frames
         Documented parts that this version does not have; any value but the default raises.
     runtime_inertia, runtime_transform, runtime_joint_dynamics
         As above.
@@ -205,8 +208,8 @@ def _facts(wish: Wish) -> dict[str, Any]:
         "max_batch": wish.max_batch,
         "lazy": wish.lazy,
         "algorithm_list": list(wish.request.algorithms),
-        "cpu_level": wish.request.level,
-        "cuda_arch": None,
+        "cpu_level": wish.request.level if wish.request.target.name == "cpu" else None,
+        "cuda_arch": int(wish.request.level.removeprefix("sm_")) if wish.request.target.name == "cuda" else None,
     }
 
 

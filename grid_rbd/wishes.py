@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from grid_backends.errors import NotAvailableError
+from grid_backends.numpy.cuda import device_index
 from grid_core.build.options import BuildOptions, flag, make_options
 from grid_core.build.request import RobotRequest, make_request
 from grid_core.errors import OptionError, nearest
 from grid_core.model.xml_source import Source, read_source
 
-DEVICES = ("auto", "cpu", "reference")
+DEVICES = ("auto", "cpu", "cuda", "reference")
 CONVENTIONS = ("pinocchio", "mujoco")
 
 LATER: dict[str, tuple[Any, str]] = {
-    "cuda_arch": (None, "the CUDA target is not part of this version; leave it out to build for the CPU"),
     "runtime_inertia": (False, "run-time tables are not part of this version; register changed descriptions instead"),
     "runtime_transform": (False, "run-time tables are not part of this version; register changed descriptions instead"),
     "runtime_joint_dynamics": (False, "run-time tables are not part of this version; register changed descriptions"),
@@ -79,13 +79,13 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
     convention = check_convention(wanted.pop("output_convention", "pinocchio"))
     wanted.pop("enable_mujoco_kernels", True)
     wanted.pop("_profile_overlay", None)
-    device = check_device(wanted.pop("device", "auto"))
+    device, level = _target(wanted.pop("device", "auto"), wanted.pop("cuda_arch", None), wanted.pop("cpu_level", None))
     end_effectors = _names(wanted.pop("ee_joint_names", None), "ee_joint_names")
     max_batch = _positive(wanted.pop("max_batch_size", 256), "max_batch_size")
     lazy = flag(wanted.pop("lazy", False), "lazy")
     target = {
         "algorithm_list": wanted.pop("algorithm_list", None),
-        "level": wanted.pop("cpu_level", None),
+        "level": level,
         "compiler": wanted.pop("compiler", None),
         "plugin_files": wanted.pop("plugins", ()),
     }
@@ -98,13 +98,14 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
     return Wish(make_request(source, maths, **target), device, end_effectors, max_batch, lazy)
 
 
+TARGETS = ("device", "cuda_arch", "cpu_level", "compiler")
 MATHS = ("floating_base", "follow_mimic", "dtype", "use_joint_dynamics", "friction_model", "friction_width")
 
 
 def _options(wanted: dict[str, Any]) -> BuildOptions:
     for name in wanted:
         if name not in MATHS:
-            known = [*MATHS, *LATER, "algorithm_list", "device", "lazy", "compiler", "cpu_level", "plugins"]
+            known = [*MATHS, *LATER, *TARGETS, "algorithm_list", "lazy", "plugins"]
             raise OptionError(f"unknown option {name!r}{nearest(name, known)}; options: {', '.join(known)}")
     return make_options(**wanted)
 
@@ -124,13 +125,28 @@ def check_convention(convention: str) -> str:
     return convention
 
 
-def check_device(device: str) -> str:
-    """Return the device that a name stands for."""
-    if device == "cuda" or str(device).startswith("cuda:"):
-        raise NotAvailableError(f"device={device!r}: the CUDA target is not part of this version; use device='cpu'")
-    if device not in DEVICES:
-        raise OptionError(f"device is {device!r}, expected one of {', '.join(DEVICES)}")
-    return "cpu" if device == "auto" else device
+def _target(device: str, cuda_arch: Any, cpu_level: str | None) -> tuple[str, str | None]:
+    """Return the device that is meant, and the level to compile for if it is not the CPU's default."""
+    kind = str(device).partition(":")[0]
+    if kind not in DEVICES:
+        raise OptionError(f"device is {device!r}, expected one of {', '.join(DEVICES)}, or 'cuda:1' and its like")
+    if kind == "auto":
+        device = kind = "cpu" if cuda_arch is None else "cuda"
+    if kind != "cuda":
+        if cuda_arch is not None:
+            raise OptionError(f"cuda_arch={cuda_arch!r} contradicts device={device!r}; leave one of them out")
+        return device, cpu_level
+    index = device_index(device)
+    if cpu_level is not None:
+        raise OptionError(f"cpu_level={cpu_level!r} contradicts device={device!r}; leave one of them out")
+    return device, f"sm_{_compute_of(index) if cuda_arch is None else _positive(cuda_arch, 'cuda_arch')}"
+
+
+def _compute_of(index: int) -> int:
+    """Return the compute capability of a GPU, 90 for 9.0."""
+    from grid_backends.native import cuda_device
+
+    return int(cuda_device(index)["compute"])
 
 
 def _names(value: Any, option: str) -> tuple[str, ...]:

@@ -72,11 +72,18 @@ class BuildFlags:
             help="Instruction-set level, such as x86-64-v3 or native. Default: the best that this machine runs.",
         ),
     ] = None  # fmt: skip
+    cuda_arch: Annotated[
+        int | None,
+        typer.Option(
+            "--cuda-arch", metavar="NUMBER", rich_help_panel=TARGET, show_default=False,
+            help="Build for CUDA GPUs of this compute capability, such as 90. Needs nvcc, but no GPU.",
+        ),
+    ] = None  # fmt: skip
     compiler: Annotated[
         str | None,
         typer.Option(
             "--compiler", metavar="COMMAND", rich_help_panel=TARGET, show_default=False,
-            help="C++ compiler. Default: CXX, then g++, clang++.",
+            help="Compiler. Default: CXX, then g++, clang++; for CUDA: CUDA_HOME, then nvcc.",
         ),
     ] = None  # fmt: skip
     plugins: Plugins = None
@@ -93,6 +100,7 @@ class BuildFlags:
             "friction_width": widths[0] if widths and len(widths) == 1 else widths or None,
             "follow_mimic": not self.free_mimic,
             "cpu_level": self.level,
+            "cuda_arch": self.cuda_arch,
             "compiler": self.compiler,
             "plugins": tuple(self.plugins or ()),
         }

@@ -15,7 +15,6 @@ from tests.grid_core.build.conftest import Stub
 from tests.grid_core.units import GOLDEN, PENDULUM
 
 LATER = {
-    "cuda_arch": 90,
     "backend": "jax",
     "runtime_inertia": True,
     "runtime_transform": True,
@@ -23,14 +22,17 @@ LATER = {
     "enable_tool": True,
     "contact_frames": ["foot"],
     "cost_frames": ["hand"],
-    "device": "cuda:1",
 }
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"backend": "tensorflow"}, OptionError, "backend is 'tensorflow', expected one of numpy, jax, torch"),
     ({"dtype": "float16"}, OptionError, "dtype is 'float16', expected one of float32, float64"),
     ({"output_convention": "drake"}, OptionError, "output_convention is 'drake', expected one of pinocchio, mujoco"),
     ({"output_convention": "mujoco", "floating_base": True}, NotAvailableError, "use 'pinocchio' and convert"),
-    ({"device": "tpu"}, OptionError, "device is 'tpu', expected one of auto, cpu, reference"),
+    ({"device": "tpu"}, OptionError, "device is 'tpu', expected one of auto, cpu, cuda, reference"),
+    ({"device": "cuda:x"}, OptionError, "device is 'cuda:x', expected 'cuda' or 'cuda:0'"),
+    ({"device": "cpu", "cuda_arch": 90}, OptionError, "cuda_arch=90 contradicts device='cpu'"),
+    ({"cuda_arch": 90, "cpu_level": "native"}, OptionError, "cpu_level='native' contradicts device='cuda'"),
+    ({"cuda_arch": "hopper"}, OptionError, "cuda_arch is 'hopper', expected a whole number"),
     ({"max_batch_size": 0}, OptionError, "max_batch_size is 0, expected a whole number of at least 1"),
     ({"max_batch_size": 2.5}, OptionError, "max_batch_size is 2.5"),
     ({"ee_joint_names": [""]}, OptionError, "ee_joint_names has the entry ''"),
