@@ -139,6 +139,50 @@ __attribute__((noinline)) void store_unusual(T* base, std::int64_t stride, int n
     store_columns<K, T>(rows, src);
 }
 
+// A register past the caches where the processor can; `to` is at a multiple of its size.
+template <class T>
+GRID_INLINE void stream(T* to, pack<T> value) {
+#if defined(__AVX512F__)
+    _mm512_stream_si512((__m512i*)to, (__m512i)value);
+#elif defined(__AVX__)
+    _mm256_stream_si256((__m256i*)to, (__m256i)value);
+#elif defined(__SSE2__)
+    _mm_stream_si128((__m128i*)to, (__m128i)value);
+#else
+    std::memcpy(to, &value, sizeof(value));
+#endif
+}
+
+// Copies `count` scalars, those in whole registers of the destination past the caches.
+template <class T>
+GRID_INLINE void stream_run(T* to, const T* from, int count) {
+    constexpr int L = lanes<T>;
+    int k = int(-(reinterpret_cast<std::uintptr_t>(to) / sizeof(T)) % L);
+    k = k < count ? k : count;
+    std::memcpy(to, from, k * sizeof(T));
+    for (; k + L <= count; k += L) stream(to + k, read_row<L, T>(from + k));
+    std::memcpy(to + k, from + k, (count - k) * sizeof(T));
+}
+
+// Transposes Width columns into a tile that stays in the first cache, and streams the tile row by row: memory takes long
+// runs much faster than stores that go from row to row.
+template <int Width, class T>
+GRID_INLINE void stream_columns(T* base, std::int64_t stride, int n, const pack<T>* src) {
+    constexpr int L = lanes<T>, apart = Width + L;
+    alignas(sizeof(pack<T>)) T tile[L * apart];
+    store_columns<Width, T>(adjacent_rows<T, apart>{tile}, src);
+    for (int l = 0; l < n; ++l) stream_run(base + l * stride, tile + l * apart, Width);
+}
+
+template <int K, class T>
+__attribute__((noinline)) void store_streaming(T* base, std::int64_t stride, int n, const pack<T>* src) {
+    constexpr int width = 256;
+    for (int column = 0; column + width <= K; column += width)
+        stream_columns<width, T>(base + column, stride, n, src + column);
+    constexpr int rest = K % width;
+    if constexpr (rest != 0) stream_columns<rest, T>(base + K - rest, stride, n, src + K - rest);
+}
+
 }  // namespace detail
 
 // dst[k] lane l = base[min(l, n - 1) * stride + k] for K columns and 1 <= n <= L valid rows. A stride of 0 shares one
@@ -151,12 +195,28 @@ GRID_INLINE void load(pack<T>* dst, const T* base, std::int64_t stride, int n) {
     else detail::load_columns<K, T>(dst, detail::adjacent_rows<const T, K>{base});
 }
 
-// base[l * stride + k] = src[k] lane l for K columns and the 1 <= n <= L rows l < n.
+// Whether an output of so many rows of K scalars will have left the caches when it is read, and its rows are long.
+// Streaming it halves the traffic, since lines are not read before they are written.
+template <class T, int K>
+constexpr bool outgrows_caches(std::int64_t rows) {
+    constexpr std::int64_t row = K * sizeof(T);
+    return row >= 2048 && rows * row > 16 << 20;
+}
+
+// base[l * stride + k] = src[k] lane l for K columns and the 1 <= n <= L rows l < n. Rows that were written with
+// `streaming` are for other threads to see after settle().
 template <int K, class T>
-GRID_INLINE void store(T* base, std::int64_t stride, int n, const pack<T>* src) {
-    if (__builtin_expect(stride != K || n != lanes<T>, 0)) detail::store_unusual<K, T>(base, stride, n, src);
+GRID_INLINE void store(T* base, std::int64_t stride, int n, const pack<T>* src, bool streaming = false) {
+    if (streaming) detail::store_streaming<K, T>(base, stride, n, src);
+    else if (__builtin_expect(stride != K || n != lanes<T>, 0)) detail::store_unusual<K, T>(base, stride, n, src);
     else if constexpr (K == 1) detail::write_row<lanes<T>>(base, src[0]);
     else detail::store_columns<K, T>(detail::adjacent_rows<T, K>{base}, src);
+}
+
+GRID_INLINE void settle() {
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
 }
 
 }  // namespace grid

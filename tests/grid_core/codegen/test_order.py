@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from grid_core.codegen.order import by_demand
@@ -11,14 +13,15 @@ from grid_core.kernel.kernel import Kernel, Store
 from grid_core.model import load_model
 from grid_core.plugins.manager import load_catalogue
 from grid_core.trace import Scalar
-from tests.grid_core.units import GOLDEN
+
+ROBOTS = Path(__file__).parents[3] / "examples" / "robots"
 
 
 @pytest.fixture(scope="module")
 def kernel() -> Kernel:
     """A floating quadruped's gradient, large enough for several groups."""
     algorithms = load_catalogue().algorithms
-    model = load_model(GOLDEN / "go2.urdf", floating_base=True)
+    model = load_model(ROBOTS / "quadruped12.urdf", floating_base=True)
     return trace_algorithm(algorithms["inverse_dynamics_gradient"], model, algorithms)
 
 

@@ -48,18 +48,19 @@ void check_load(const T* base, long stride, int n) {
 }
 
 template <int K, class T>
-void check_store(T* base, long stride, int n, std::size_t size) {
+void check_store(T* base, long stride, int n, std::size_t size, bool streaming) {
     std::vector<grid::pack<T>> packs(K);
     for (int k = 0; k < K; ++k)
         for (int l = 0; l < grid::lanes<T>; ++l) packs[k][l] = T(1 + k * grid::lanes<T> + l);
     for (std::size_t i = 0; i < size; ++i) base[i] = T(-7);
-    grid::store<K>(base, stride, n, packs.data());
+    grid::store<K>(base, stride, n, packs.data(), streaming);
+    grid::settle();
     bool good = true;
     for (std::size_t i = 0; i < size; ++i) {
         const int l = int(i / stride), k = int(i % stride);
         good &= base[i] == (k < K ? T(1 + k * grid::lanes<T> + l) : T(-7));
     }
-    expect(good, "store", K, n, stride, sizeof(T));
+    expect(good, streaming ? "streaming store" : "store", K, n, stride, sizeof(T));
 }
 
 template <int K, class T>
@@ -73,7 +74,8 @@ void check() {
                 T* base = reinterpret_cast<T*>(place);
                 for (std::size_t i = 0; i < size; ++i) base[i] = T(i + 1);
                 check_load<K, T>(base, stride, n);
-                if (stride != 0) check_store<K, T>(base, stride, n, size);
+                if (stride == 0) continue;
+                for (bool streaming : {false, true}) check_store<K, T>(base, stride, n, size, streaming);
             }
         }
     }
@@ -84,8 +86,12 @@ void check_all() {
     (check<K, T>(), ...);
 }
 
+// Large outputs of long rows are streamed, whoever evaluates which part of them.
+static_assert(grid::outgrows_caches<double, 2450>(1024) && !grid::outgrows_caches<float, 2450>(1024));
+static_assert(!grid::outgrows_caches<double, 7>(1 << 30) && !grid::outgrows_caches<double, 2450>(0));
+
 int main() {
-    check_all<double, 1, 2, 3, 4, 5, 6, 7, 8, 9, 14, 18, 19, 35, 49, 490>();
-    check_all<float, 1, 2, 3, 4, 5, 6, 7, 8, 9, 14, 16, 18, 19, 35, 49, 490>();
+    check_all<double, 1, 2, 3, 4, 5, 6, 7, 8, 9, 14, 18, 19, 35, 49, 490, 600>();
+    check_all<float, 1, 2, 3, 4, 5, 6, 7, 8, 9, 14, 16, 18, 19, 35, 49, 490, 600>();
     return failures ? 1 : 0;
 }
