@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from grid_core.build import make_plan
+from grid_rbd.growing import grown
 from grid_rbd.wishes import Wish, description_of, make_wish
 from grid_store import Store
 
@@ -34,6 +35,7 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
 
 def plan_report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
     """Return the report of :func:`build_plan` for a checked wish."""
+    wish = grown(name, wish, store)
     record = store.resolve(name)
     plan = make_plan(wish.request, store, record.get("inputs") if record else None)
     reasons = [f"{unit.algorithm}: {unit.reason}" for unit in plan.missing]

@@ -20,6 +20,7 @@ from grid_core.errors import RobotNotRegisteredError, StaleRobotError, Toolchain
 from grid_core.model import Model
 from grid_core.model.xml_source import Source, read_source
 from grid_core.plugins.manager import load_catalogue
+from grid_rbd.growing import grown
 from grid_rbd.handles import compiled_handle, lazy_handle, reference_handle
 from grid_rbd.planning import plan_report
 from grid_rbd.progress import shown_progress
@@ -64,7 +65,7 @@ def register_robot(
     """Build a robot, keep it in the store under a name, and return a handle.
 
     What is in the store already is reused: a second call takes milliseconds. One more algorithm compiles the units that
-    it needs and no other.
+    it needs and no other, and joins those that the name has.
 
     Parameters
     ----------
@@ -144,6 +145,7 @@ def register_robot(
 
 
 def _registered(name: str, wish: Wish, store: Store, *, force: bool) -> RobotHandle:
+    wish = grown(name, wish, store)
     request = wish.request
     if wish.device == "reference":
         kept, model = _checked_model(wish, store)
@@ -173,6 +175,7 @@ def _checked_model(wish: Wish, store: Store) -> tuple[Entry, Model]:
 
 def build_and_bind(name: str, wish: Wish, store: Store, *, force: bool = False) -> None:
     """Build what a wish lacks and bind the name to the result."""
+    wish = grown(name, wish, store)
     kept, _ = _checked_model(wish, store)
     plan = make_plan(wish.request, store, _inputs_before(name, store))
     with shown_progress(len(plan.units if force else plan.missing), name) as progress:

@@ -220,3 +220,21 @@ def test_a_reference_robot_is_registered_under_its_name(root: Path) -> None:
     assert found.device == "reference"
     q = made.random(0, 3)
     np.testing.assert_array_equal(found.crba(q), made.crba(q))
+
+
+def test_more_algorithms_join_those_that_a_name_has(root: Path) -> None:
+    grid_rbd.register_robot("arm", PENDULUM, algorithm_list="crba", cache_dir=root)
+    more = grid_rbd.register_robot("arm", PENDULUM, algorithm_list="generalized_gravity", cache_dir=root)
+    found = grid_rbd.get_robot("arm", root)
+    for robot in (more, found):
+        built = {name for name, facts in robot.capabilities().items() if facts["built"]}
+        assert built == {"crba", "generalized_gravity"}
+    assert grid_rbd.build_plan("arm", PENDULUM, algorithm_list="crba", cache_dir=root)["would"] == "load"
+
+
+def test_another_robot_under_a_name_keeps_nothing(root: Path) -> None:
+    grid_rbd.register_robot("arm", PENDULUM, algorithm_list="crba", cache_dir=root)
+    other = grid_rbd.register_robot(
+        "arm", PENDULUM, algorithm_list="generalized_gravity", dtype="float64", cache_dir=root
+    )
+    assert [name for name, facts in other.capabilities().items() if facts["built"]] == ["generalized_gravity"]
