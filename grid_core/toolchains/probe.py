@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from grid_core.errors import CompileError, ToolchainError
-from grid_core.toolchains.process import last_lines
+from grid_core.toolchains.process import call_in_time, last_lines
 from grid_core.toolchains.toolchain import Toolchain
 
 SOURCE = """\
@@ -58,7 +59,7 @@ def probe(compiler: Toolchain, level: str) -> None:
         source, library, log = folder / "probe.cpp", folder / "probe.so", folder / "probe.log"
         source.write_text(SOURCE, encoding="ascii")
         try:
-            compiler.compile(source, library, level=level, include=(), log=log)
+            call_in_time(partial(compiler.compile, source, library, level=level, include=(), log=log))
             answer = ctypes.CDLL(str(library)).grid_probe(ctypes.c_double(ARGUMENT))
         except CompileError:
             raise ToolchainError(f"cannot compile a small C++17 library:\n{last_lines(log)}") from None

@@ -25,6 +25,10 @@ SEARCH_PATHS = frozenset({"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_
 """Variables that change what a compiler reads or writes; units include nothing that they could supply."""
 
 
+PATIENCE = 30.0
+"""Seconds that a compiler has for a question about itself, and for a small library."""
+
+
 class Children:
     """The processes that a set of jobs has running, so that the first failure ends them all.
 
@@ -76,6 +80,29 @@ class Children:
 _current: ContextVar[Children | None] = ContextVar("children", default=None)
 
 
+def call_in_time(job: Callable[[], T]) -> T:
+    """Run ``job`` and kill the processes that it started through :func:`run_logged` after ``PATIENCE`` seconds.
+
+    Raises
+    ------
+    ToolchainError
+        They were killed.
+    """
+    children = Children()
+    late = ToolchainError(f"has not finished after {PATIENCE:g} s; it was stopped")
+    timer = threading.Timer(PATIENCE, children.stop, [late])
+    timer.daemon = True
+    timer.start()
+    try:
+        return children.call(job)
+    except Exception:
+        if children.failure is late:
+            raise late from None
+        raise
+    finally:
+        timer.cancel()
+
+
 def run_logged(command: Sequence[str], *, cwd: Path, log: Path) -> int:
     """Run a command without input, its output going to ``log`` behind the command itself; return the exit status.
 
@@ -124,16 +151,31 @@ def compiler_environment() -> dict[str, str]:
 def ask(command: Sequence[str], option: str) -> str:
     """Return what a compiler prints when it is asked something about itself, or raise ``ToolchainError``."""
     try:
-        answer = subprocess.run(
+        process = subprocess.Popen(
             [*command, option],
             env=compiler_environment(),
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
         )
     except OSError as error:
         raise ToolchainError(f"cannot be started: {error}") from None
-    except subprocess.CalledProcessError as error:
-        raise ToolchainError(f"{option} fails with exit status {error.returncode}: {error.stderr.strip()}") from None
-    return answer.stdout.strip()
+    printed, complaint = (text.decode(errors="replace").strip() for text in _communicate(process, option))
+    if process.returncode:
+        said = complaint or "it says nothing else; is it a compiler?"
+        raise ToolchainError(f"{option} fails with exit status {process.returncode}: {said}")
+    if not printed:
+        raise ToolchainError(f"{option} prints nothing, as no compiler does")
+    return printed
+
+
+def _communicate(process: subprocess.Popen[bytes], option: str) -> tuple[bytes, bytes]:
+    try:
+        return process.communicate(timeout=PATIENCE)
+    except BaseException as error:
+        kill(process)
+        process.communicate()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise ToolchainError(f"{option} has no answer after {PATIENCE:g} s; it was stopped") from None
+        raise

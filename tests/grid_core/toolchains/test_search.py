@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grid_core.errors import ToolchainError
-from grid_core.toolchains import CxxCompiler, find_compiler, fingerprint
+from grid_core.toolchains import CxxCompiler, find_compiler, fingerprint, process
 
 Script = Callable[[str, str], Path]
 
@@ -151,3 +152,27 @@ def forbid_processes(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail("a process was started")
 
     monkeypatch.setattr(subprocess, "Popen", refuse)
+
+
+@pytest.mark.parametrize("option", ["--version", "-dumpmachine", "-o"])
+def test_a_compiler_that_hangs_is_stopped(script: Script, monkeypatch: pytest.MonkeyPatch, option: str) -> None:
+    monkeypatch.setattr(process, "PATIENCE", 0.3)
+    hanging = script("stub", f'case "$*" in *{option}*) sleep 60; exit;; esac\necho stub 1.0')
+    began = time.monotonic()
+    with pytest.raises(ToolchainError, match=r"after 0\.3 s; it was stopped"):
+        find_compiler(str(hanging))
+    assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        ("exit 0", "--version prints nothing, as no compiler does"),
+        ("exit 1", "--version fails with exit status 1: it says nothing else; is it a compiler?"),
+        ('[ "$1" != --version ] || echo true 9.4', "-dumpmachine prints nothing, as no compiler does"),
+    ],
+)
+def test_true_and_false_are_no_compilers(script: Script, body: str, complaint: str) -> None:
+    with pytest.raises(ToolchainError) as caught:
+        find_compiler(str(script("stub", body)))
+    assert complaint in str(caught.value)
