@@ -104,7 +104,7 @@ class Entry:
         return path
 
 
-_REBUILD = "build it again with force=True, which moves this entry to quarantine"
+_REBUILD = "build it again, forced, which moves the damaged entry to quarantine"
 
 
 def find_entry(layout: Layout, key: str, *, used: bool = True) -> Entry | None:
@@ -157,7 +157,7 @@ def decode_entry(directory: Path, key: str, data: bytes) -> Entry:
         files = {_inside(name): FileRecord(int(f["size"]), str(f["sha256"])) for name, f in record["files"].items()}
         return Entry(key, directory, record["components"], files, dict(record["meta"]), float(record["created"]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CorruptEntryError(f"{directory / RECORD} is not a record of this entry ({error}): {_REBUILD}") from error
+        raise CorruptEntryError(f"{directory / RECORD} is not a record of this entry ({error})") from error
 
 
 def _inside(name: str) -> str:
@@ -200,11 +200,11 @@ def _check_size(path: Path, size: int) -> None:
     try:
         status = path.lstat()
     except OSError as error:
-        raise CorruptEntryError(f"{path} cannot be read ({error.strerror}): {_REBUILD}") from error
+        raise CorruptEntryError(f"{path} cannot be read ({error.strerror})") from error
     if stat.S_ISLNK(status.st_mode):
         raise UnsafeStoreError(f"{path} is a symbolic link; nothing in a store may be one: remove the entry")
     if status.st_size != size:
-        raise CorruptEntryError(f"{path} has {status.st_size} bytes instead of {size}: {_REBUILD}")
+        raise CorruptEntryError(f"{path} has {status.st_size} bytes instead of {size}")
 
 
 def _holds(stream: FileIO, record: FileRecord) -> bool:

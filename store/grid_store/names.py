@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 from grid_store.atomic import encode, replace_file
-from grid_store.errors import CorruptEntryError
 from grid_store.layout import Layout, name_of
+
+_log = logging.getLogger("grid_rbd.store")
 
 
 def bind(layout: Layout, name: str, record: Mapping[str, Any]) -> None:
@@ -17,20 +19,17 @@ def bind(layout: Layout, name: str, record: Mapping[str, Any]) -> None:
 
 
 def resolve(layout: Layout, name: str) -> dict[str, Any] | None:
-    """Return what ``name`` means, ``None`` when it is not bound.
-
-    Raises
-    ------
-    CorruptEntryError
-        The record cannot be understood.
-    """
+    """Return what ``name`` means, ``None`` when it is not bound; a broken record is empty, and the log says why."""
     path = layout.name(name)
     try:
         return dict(json.loads(path.read_bytes()))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, TypeError) as error:
-        raise CorruptEntryError(f"the record of name {name!r} at {path} is broken ({error}): bind it again") from error
+        _log.warning(
+            "the record of name %r is broken and counts as empty until it is bound again: %s: %s", name, path, error
+        )
+        return {}
 
 
 def unbind(layout: Layout, name: str) -> None:

@@ -42,7 +42,8 @@ def _load(path: Path) -> Any:
         return None
     except ValueError as error:
         raise CorruptEntryError(
-            f"{path} is broken ({error}), so nothing is collected: what it keeps is unknown; bind it again or remove it"
+            f"{path} is broken ({error}), so nothing is collected: what it keeps is unknown; write it again (a name: "
+            "register it again) or remove the file, then collect again"
         ) from error
 
 

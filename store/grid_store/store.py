@@ -22,7 +22,7 @@ from grid_store.lease import Lease, take_lease
 from grid_store.locks import OnWait, build_lock
 from grid_store.modes import Modes, ensure_directory
 from grid_store.policy import Limits
-from grid_store.publish import publish, seal
+from grid_store.publish import publish, quarantine, seal
 from grid_store.staging import staging, sweep
 from grid_store.temporary import existing_substitute, substitute
 from grid_store.usable import check_root, prepare
@@ -30,6 +30,8 @@ from grid_store.usable import check_root, prepare
 _log = logging.getLogger("grid_rbd.store")
 Produce = Callable[[Path], Mapping[str, Any]]
 """Writes the files of an entry into the given directory, returns metadata (JSON values); raises to publish nothing."""
+_reported: set[str] = set()
+"""What was said about damaged entries; once is enough."""
 
 
 class Store:
@@ -38,15 +40,16 @@ class Store:
     Parameters
     ----------
     root : path, optional
-        Default: the environment variable ``GRID_RBD_CACHE_DIR``, else the user's cache directory. The directory is made
-        at the first write. If it is writable for its group, the group shares the store; otherwise it is private.
+        Default, also for ``""``: the environment variable ``GRID_RBD_CACHE_DIR``, else the user's cache directory. The
+        directory is made at the first write. If it is writable for its group, the group shares the store; otherwise it
+        is private.
     strict : bool
         Raise :class:`StoreUnavailableError` when the root cannot be used, instead of building in a temporary place
         with one warning.
     """
 
     def __init__(self, root: str | Path | None = None, *, strict: bool = False) -> None:
-        self._layout = Layout(default_root() if root is None else absolute(root))
+        self._layout = Layout(absolute(root) if root else default_root())
         self._strict = strict
 
     @property
@@ -103,6 +106,38 @@ class Store:
                 return entry
             return _build(layout, key, produce, modes, force=force)
 
+    def discard(self, key: str) -> bool:
+        """Move the entry of ``key`` to quarantine if it is damaged, so that :meth:`obtain` builds it again.
+
+        Every file is read. An entry that holds stays, since another process may have built it again already.
+
+        Returns
+        -------
+        bool
+            Whether there was a damaged entry.
+
+        Raises
+        ------
+        StoreUnavailableError
+            The root cannot be used, and the store is strict.
+        """
+        layout, modes = self._writable()
+        lock = layout.lock(key)
+        with _writing(layout):
+            ensure_directory(lock.parent, modes)
+            with build_lock(lock, modes):
+                return not _holds(layout, key) and quarantine(layout, key) is not None
+
+    def check_writable(self) -> None:
+        """Make the root, so that a builder knows beforehand whether its work will be kept.
+
+        Raises
+        ------
+        StoreUnavailableError
+            The root cannot be used, and the store is strict.
+        """
+        self._writable()
+
     def record(self, input_key: Key, content: str, **extra: Any) -> None:
         """Record that a request led to ``content`` (the digest of a content key), with more JSON values beside it."""
         layout, modes = self._writable()
@@ -122,7 +157,7 @@ class Store:
             names.bind(layout, name, record)
 
     def resolve(self, name: str) -> dict[str, Any] | None:
-        """Return the record of ``name``, ``None`` when it is not bound."""
+        """Return the record of ``name``: ``None`` when it is not bound, ``{}`` when it is broken; binding mends it."""
         with _reading(self._layout):
             records = (names.resolve(layout, name) for layout in self._readable())
             return next((record for record in records if record is not None), None)
@@ -238,8 +273,18 @@ def _find(layout: Layout, key: str, *, used: bool = True) -> Entry | None:
         with _reading(layout):
             return find_entry(layout, key, used=used)
     except CorruptEntryError as error:
-        _log.warning("entry %s counts as missing: %s", key[:12], error)
+        if str(error) not in _reported:
+            _reported.add(str(error))
+            _log.warning("entry %s is damaged and counts as missing: %s", key[:12], error)
         return None
+
+
+def _holds(layout: Layout, key: str) -> bool:
+    try:
+        entry = find_entry(layout, key, used=False)
+        return entry is not None and all(entry.verified(name) for name in entry.files)
+    except CorruptEntryError:
+        return False
 
 
 def _exists(layout: Layout, key: str) -> bool:

@@ -36,11 +36,35 @@ def test_a_flipped_byte_is_caught_before_the_file_is_used(store: Store, key: Key
     _flip(entry.path("robot.so"))
     fresh = store.get(key.digest)
     assert fresh is not None
-    with pytest.raises(CorruptEntryError, match="force=True"):
+    with pytest.raises(CorruptEntryError, match="build it again, forced"):
         fresh.verified("robot.so")
     assert fresh.verified("include/robot.h")
     healed = store.obtain(key, produce, force=True)
     assert healed.verified("robot.so").read_bytes() == b"content of the library"
+
+
+def test_a_damaged_entry_is_discarded_and_built_again(store: Store, key: Key, produce: Produce) -> None:
+    entry = store.obtain(key, produce)
+    assert not store.discard(key.digest), "it holds"
+    _flip(entry.path("robot.so"))
+    assert store.discard(key.digest)
+    assert store.get(key.digest) is None
+    assert not store.discard(key.digest), "it is gone"
+    assert [path.name.partition(".")[0] for path in (store.root / "v1" / "quarantine").iterdir()] == [key.digest]
+    assert store.obtain(key, produce).verified("robot.so").read_bytes() == b"content of the library"
+
+
+def test_what_is_rebuilt_anyway_is_reported_once_without_advice(
+    store: Store, key: Key, produce: Produce, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = store.obtain(key, produce).path("robot.so")
+    path.chmod(0o600)
+    os.truncate(path, 4)
+    assert store.get(key.digest) is None
+    assert store.obtain(key, produce).verified("robot.so")
+    assert [record.getMessage() for record in caplog.records] == [
+        f"entry {key.digest[:12]} is damaged and counts as missing: {path} has 4 bytes instead of 22"
+    ]
 
 
 def test_a_file_cut_after_the_entry_was_opened_is_caught(store: Store, key: Key, produce: Produce) -> None:

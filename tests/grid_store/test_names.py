@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grid_store import CorruptEntryError, PublishError, Store, StoreError
+from grid_store import PublishError, Store, StoreError
 from grid_store.layout import Layout
 
 
@@ -37,12 +37,16 @@ def test_names_that_fit_no_file_are_refused(store: Store, name: str) -> None:
         store.bind(name, {})
 
 
-def test_a_broken_record_is_named(store: Store, layout: Layout) -> None:
-    store.bind("panda", {})
+@pytest.mark.parametrize("broken", ["", "{", "[1]", "null", "\udcff"])
+def test_a_broken_record_is_empty_until_it_is_bound_again(
+    store: Store, layout: Layout, caplog: pytest.LogCaptureFixture, broken: str
+) -> None:
+    store.bind("panda", {"old": 1})
     layout.name("panda").chmod(0o600)
-    layout.name("panda").write_text("")
-    with pytest.raises(CorruptEntryError, match=r"'panda' .* bind it again"):
-        store.resolve("panda")
+    layout.name("panda").write_bytes(broken.encode(errors="surrogateescape"))
+    assert store.resolve("panda") == {}
+    assert f"'panda' is broken and counts as empty until it is bound again: {layout.name('panda')}" in caplog.text
+    assert store.names() == ["panda"]
     store.bind("panda", {"whole": 1})
     assert store.resolve("panda") == {"whole": 1}
 

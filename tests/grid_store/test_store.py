@@ -212,3 +212,8 @@ def test_the_root_is_marked_as_a_cache(store: Store, key: Key, produce: Produce)
     assert sorted(path.name for path in (store.root / "v1").iterdir()) == sorted(
         ["objects", "actions", "names", "consumers", "leases", "locks", "tmp", "quarantine"]
     )
+
+
+def test_an_empty_root_is_no_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GRID_RBD_CACHE_DIR", str(tmp_path))
+    assert Store("").root == tmp_path
