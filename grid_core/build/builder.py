@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,9 +15,9 @@ from grid_core.build.compilers import Compiler
 from grid_core.build.models import read_model, stored_model
 from grid_core.build.plan import Plan, UnitPlan
 from grid_core.build.request import SCHEMA, RobotRequest
-from grid_core.errors import OptionError
+from grid_core.errors import CompileError, OptionError
 from grid_core.toolchains import run_all, worker_count
-from grid_store import Entry, Key, Store
+from grid_store import Entry, Key, Store, StoreWriteError
 
 if TYPE_CHECKING:
     from grid_core.model import Model
@@ -142,15 +142,11 @@ def _compile(
     """Compile in a folder of its own, which stays for inspection if the compiler fails, and move the result."""
     began = time.perf_counter()
     target = request.target
-    work = Path(tempfile.mkdtemp(prefix=f"grid-rbd-{algorithm}-"))
-    for name, text in texts.items():
-        (work / name).write_text(text, "utf-8")
+    work = _written(texts, algorithm)
     unit = work / target.unit
     compiler.compile(work / target.source, unit, level=request.level, include=[runtime], log=work / "build.log")
     target.check_loadable(unit, request.level)
-    for name in (*texts, target.unit):
-        shutil.move(str(work / name), folder / name)
-    shutil.rmtree(work, ignore_errors=True)
+    _move(work, folder, (*texts, target.unit))
     return {
         "kind": "unit",
         "algorithm": algorithm,
@@ -158,3 +154,34 @@ def _compile(
         "level": request.level,
         "seconds": round(time.perf_counter() - began, 3),
     }
+
+
+def _written(texts: dict[str, str], algorithm: str) -> Path:
+    """Return a new folder for temporary files with the sources in it."""
+    work = None
+    try:
+        work = Path(tempfile.mkdtemp(prefix=f"grid-rbd-{algorithm}-"))
+        for name, text in texts.items():
+            (work / name).write_text(text, "utf-8")
+    except OSError as error:
+        if work:
+            shutil.rmtree(work, ignore_errors=True)
+        raise CompileError(
+            f"the sources of {algorithm} cannot be written to {work or 'a temporary folder'}: {error}; free space "
+            "there, or set TMPDIR to another folder"
+        ) from error
+    return work
+
+
+def _move(work: Path, folder: Path, names: Sequence[str]) -> None:
+    """Move what a build made into the store's ``folder``; ``work`` is gone afterwards."""
+    try:
+        for name in names:
+            shutil.move(str(work / name), folder / name)
+    except OSError as error:
+        raise StoreWriteError(
+            f"the built unit cannot be moved to {folder}: {error}; free space there, or choose another folder as "
+            "cache_dir or GRID_RBD_CACHE_DIR"
+        ) from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)

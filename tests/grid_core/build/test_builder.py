@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from grid_core.build import Event, RobotRequest, build, make_plan
+from grid_core.build import Event, RobotRequest, build, builder, make_plan
+from grid_core.build.compilers import FILE
+from grid_core.build.models import stored_model
 from grid_core.build.options import make_options
 from grid_core.build.targets import CpuTarget
 from grid_core.errors import CompileError, OptionError, ToolchainError, URDFParseError
 from grid_core.toolchains import search
-from grid_store import Store
+from grid_store import Store, StoreWriteError
 from tests.grid_core.build.conftest import Stub
 from tests.grid_core.units import PENDULUM
 
@@ -217,3 +221,46 @@ def test_two_processes_compile_each_unit_once(
     assert [child.returncode for child in children] == [0, 0]
     assert answers[0] == answers[1]
     assert stub.compiled() == ["crba", "minv"]
+
+
+def _full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_folder_for_temporary_files(
+    request_for: Make, store: Store, stub: Stub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    plan = make_plan(request_for("crba"), store)
+    before = stored_model(plan.request, store)
+    monkeypatch.setattr(Path, "write_text", _full)
+    with pytest.raises(CompileError, match=rf"crba .* {tmp_path}/scratch/.* No space left on device; .* set TMPDIR"):
+        build(plan, store)
+    monkeypatch.setattr(builder, "tempfile", SimpleNamespace(mkdtemp=_full))
+    with pytest.raises(CompileError, match=r"crba .* a temporary folder: .* No space left on device; .* set TMPDIR"):
+        build(plan, store)
+    assert list((tmp_path / "scratch").iterdir()) == []
+    assert [entry.key for entry in store.entries() if entry.meta["kind"] == "unit"] == []
+    assert stored_model(plan.request, store) == before
+
+
+def test_a_store_that_is_full_when_the_unit_comes(
+    request_for: Make, store: Store, stub: Stub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    plan = make_plan(request_for("crba"), store)
+    monkeypatch.setattr("shutil.move", _full)
+    with pytest.raises(StoreWriteError, match=rf"moved to {store.root}/v1/tmp/.*No space left on device; free space"):
+        build(plan, store)
+    assert list((tmp_path / "scratch").iterdir()) == []
+    assert list((store.root / "v1" / "tmp").iterdir()) == []
+
+
+def test_a_damaged_memory_of_a_compiler_is_replaced(
+    request_for: Make, store: Store, stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_plan(request_for("crba"), store)
+    path = next(entry.path(FILE) for entry in store.entries() if FILE in entry.files)
+    path.chmod(0o600)
+    path.write_bytes(b"?" * path.stat().st_size)
+    make_plan(request_for("crba"), store)
+    [entry] = [entry for entry in store.entries() if FILE in entry.files]
+    assert stub.command in entry.verified(FILE).read_text()
