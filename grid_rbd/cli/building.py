@@ -16,6 +16,7 @@ from grid_rbd.header import generate_header
 from grid_rbd.inspection import describe_robot
 from grid_rbd.planning import build_plan
 from grid_rbd.registry import warm_robot
+from grid_store import Store, StoreUnavailableError
 
 Name = Annotated[
     str | None, typer.Option("--name", "-n", help="Name to register under. Default: the file's.", show_default=False)
@@ -58,6 +59,7 @@ def build_command(
     """Build a robot and register it, for [bold]grid_rbd.get_robot(NAME)[/]."""
     description = find_description(robot)
     chosen = name or description.stem
+    _require_store(chosen, cache_dir)
     began = time.perf_counter()
     warm_robot(chosen, description, cache_dir=cache_dir, force_rebuild=force, **flags.options())
     facts = describe_robot(chosen, cache_dir)
@@ -68,6 +70,14 @@ def build_command(
     console = results()
     console.print(f"[green]✓[/] [bold]{chosen}[/]: {size}, {time.perf_counter() - began:.1f} s")
     console.print(f'  robot = grid_rbd.get_robot("{chosen}")', style="dim", soft_wrap=True)
+
+
+def _require_store(name: str, cache_dir: Path | None) -> None:
+    """Refuse to build into a temporary place, which would be gone when the command ends."""
+    try:
+        Store(cache_dir, strict=True).check_writable()
+    except StoreUnavailableError as error:
+        raise StoreUnavailableError(f"{name!r} would not be kept, so nothing was built: {error}") from error
 
 
 @with_build_flags
@@ -84,13 +94,26 @@ def generate_command(
     to_stdout = str(output) == "-"
     if to_stdout and as_json:
         raise OptionError("--json and '-o -' both claim standard output; give -o a file")
+    if not to_stdout:
+        _check_output(output)
     text = generate_header(find_description(robot), namespace=namespace, **flags.options())
     if to_stdout:
         typer.echo(text, nl=False)
         return
-    output.write_text(text, "utf-8")
+    try:
+        output.write_text(text, "utf-8")
+    except OSError as error:
+        raise OptionError(f"--output: {output} cannot be written: {error.strerror}; give another file") from error
     facts: dict[str, Any] = {"path": str(output), "bytes": output.stat().st_size, "namespace": namespace}
     if as_json:
         write_json(facts)
         return
     results().print(f"[green]✓[/] {output}: {bytes_text(facts['bytes'])}, namespace {namespace}", soft_wrap=True)
+
+
+def _check_output(output: Path) -> None:
+    """Refuse what cannot become a file before the work begins."""
+    if output.is_dir():
+        raise OptionError(f"--output: {output} is a directory, expected a file; give {output / 'grid.hpp'}")
+    if not output.parent.is_dir():
+        raise OptionError(f"--output: {output.parent} is not an existing directory; create it, or give another file")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import grid_rbd
+from grid_core.errors import StaleRobotError
 
 from .conftest import Run
 
@@ -80,3 +82,39 @@ def test_generate_writes_a_header(run: Run, pendulum: Path, tmp_path: Path) -> N
     document = run("generate", pendulum, "-a", "crba", "--namespace", "mine", "-o", target, "--json").document
     assert document == {"path": str(target), "bytes": len(text.encode()), "namespace": "mine"}
     assert run("generate", pendulum, "-a", "crba", "--namespace", "mine", "-o", "-").out == text
+
+
+def test_build_refuses_a_store_that_keeps_nothing(run: Run, pendulum: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    ran = run("build", pendulum, "-a", "crba", "--name", "arm", "--cache-dir", tmp_path / "file" / "store", "--json")
+    assert ran.code == 1
+    assert ran.document["kind"] == "StoreUnavailableError"
+    assert "'arm' would not be kept, so nothing was built" in ran.err
+
+
+def test_build_repairs_a_broken_record(run: Run, pendulum: Path, tmp_path: Path) -> None:
+    record = tmp_path / "v1" / "names" / "arm.json"
+    build = ("build", pendulum, "-a", "crba", "--name", "arm", "--cache-dir", tmp_path)
+    assert run(*build).code == 0
+    record.unlink()
+    record.write_text("{")
+    with pytest.raises(StaleRobotError, match=r"'arm' .* register it again"):
+        grid_rbd.get_robot("arm", tmp_path)
+    assert run("gc", "--cache-dir", tmp_path).code == 1
+    assert run(*build).code == 0
+    assert grid_rbd.get_robot("arm", tmp_path).nv == 2
+    record.unlink()
+    record.write_text("{")
+    assert grid_rbd.register_robot("arm", pendulum, algorithm_list="crba", cache_dir=tmp_path).nv == 2
+    assert run("gc", "--cache-dir", tmp_path).code == 0
+
+
+def test_generate_refuses_what_cannot_be_written(run: Run, pendulum: Path, tmp_path: Path) -> None:
+    for target, problem in {
+        tmp_path: "is a directory, expected a file",
+        tmp_path / "no" / "robot.hpp": "is not an existing directory; create it",
+        tmp_path / f"{'n' * 300}.hpp": "cannot be written",
+    }.items():
+        ran = run("generate", pendulum, "-a", "crba", "-o", target)
+        assert ran.code == 2
+        assert problem in ran.err
