@@ -91,13 +91,18 @@ class Joint:
 
 def emit_aba(k: KernelBuilder) -> None:
     arguments = {name: k.input(name) for name in ("q", "qd", "u", "gravity", "f_ext") if k.has(name)}
-    if any(joint.mimic for joint in k.model.joints):
+    if not independent_joints(k):
         k.output("qdd", k.call("forward_dynamics", **arguments))
         return
     friction, _ = k.tree.joint_friction(arguments["qd"])
     u = minus(arguments["u"], tuple(friction))
     wrenches = arguments.get("f_ext")
     k.output("qdd", articulated_body(k, arguments["q"], arguments["qd"], u, arguments["gravity"], wrenches))
+
+
+def independent_joints(k: KernelBuilder) -> bool:
+    """Return whether no joint follows another, as the recursion assumes."""
+    return not any(joint.mimic for joint in k.model.joints)
 
 
 def articulated_body(

@@ -253,12 +253,12 @@ def emit_inverse_dynamics_gradient(k: KernelBuilder) -> None:
 def emit_forward_dynamics_gradient(k: KernelBuilder) -> None:
     q, qd = k.input("q"), k.input("qd")
     shared = {"q": q, "qd": qd, "gravity": k.input("gravity")} | ({"f_ext": k.input("f_ext")} if k.has("f_ext") else {})
-    qdd = k.call("forward_dynamics", u=k.input("u"), **shared)
+    mass = factor(k.call("crba", q=q))
+    qdd = mass.solve(minus(tuple(k.input("u")), tuple(k.call("inverse_dynamics", **shared))))
     gradient = k.call("inverse_dynamics_gradient", qdd=qdd, **shared)
     with k.section("solve with the mass matrix"):
-        mass = factor(k.call("crba", q=q))
-        columns = [mass.solve([-x for x in column]) for column in zip(*gradient)]
-    k.output("gradient", list(zip(*columns)))
+        columns = [mass.solve([-x for x in column]) for column in zip(*gradient, strict=True)]
+    k.output("gradient", list(zip(*columns, strict=True)))
 
 
 def emit_coriolis_matrix(k: KernelBuilder) -> None:
@@ -307,7 +307,7 @@ ALGORITHMS = (
         inputs=(Q, QD, U, GRAVITY, F_EXT_SHARED),
         outputs=(Output("gradient", GRADIENT, "[d qdd/dq | d qdd/dqd]"),),
         emit=emit_forward_dynamics_gradient,
-        requires=("forward_dynamics", "inverse_dynamics_gradient", "crba"),
+        requires=("inverse_dynamics", "inverse_dynamics_gradient", "crba"),
         profiles=("dynamics", "dynamics-gradients", "second-order", "integrators"),
         notes="f_ext is held constant in body axes. d qdd/du is minv.",
         source="Carpentier and Mansard, Analytical derivatives of rigid body dynamics algorithms, 2018",
