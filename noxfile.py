@@ -82,6 +82,13 @@ def sanitize(session: nox.Session) -> None:
     session.run("pytest", "tests", "-m", "sanitize", *session.posargs)
 
 
+@nox.session(venv_params=["--system-site-packages"])
+def gpu(session: nox.Session) -> None:
+    """Run the tests that need a GPU and nvcc, with the CuPy and PyTorch of the system; they skip what is not there."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "tests", "-m", "gpu", *session.posargs)
+
+
 @nox.session
 def coverage(session: nox.Session) -> None:
     """Run the tests and show which lines and branches they leave out; HTML in htmlcov/."""

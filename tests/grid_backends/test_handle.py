@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 from grid_backends.errors import ClosedHandleError, NotAvailableError, UnknownMethodError
 from grid_backends.numpy import ReferenceFunctions, RobotHandle
 from grid_backends.numpy.unavailable import UNAVAILABLE
-from grid_core.errors import AlgorithmNotBuiltError, GridError, OptionError, PluginError
+from grid_core.errors import AlgorithmNotBuiltError, ArgumentError, GridError, OptionError, PluginError
 from grid_core.model import Model, load_model
 from tests.grid_backends.toys import TAU, TOY, URDF, declare, evaluate, expected, make_record
 
@@ -59,6 +61,19 @@ def test_configurations(plain: RobotHandle) -> None:
     assert samples.shape == (5, NQ)
     np.testing.assert_array_equal(samples, plain.random(3, 5))
     assert ((samples[:, 7] >= -1) & (samples[:, 7] <= 2)).all()
+
+
+@pytest.mark.parametrize(("seed", "n"), [("x", 2), (1, 2.5), (-1, 2), (1, -2), (None, 2), (1, True)])
+def test_wrong_draws_are_refused(plain: RobotHandle, seed: Any, n: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"random: (seed|n) is .*, expected an integer of at least 0"):
+        plain.random(seed, n)
+    assert plain.random(np.int64(1), np.int32(2)).shape == (2, plain.nq)
+
+
+@pytest.mark.parametrize("duplicate", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_handles_stay_in_their_process(plain: RobotHandle, duplicate: Callable[[RobotHandle], object]) -> None:
+    with pytest.raises(GridError, match=rf"robot '{plain.name}': a handle belongs to its process.*get_robot\("):
+        duplicate(plain)
 
 
 def test_meta_is_a_copy(plain: RobotHandle) -> None:
@@ -188,10 +203,10 @@ def test_threads(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
             handle.threads = wrong  # type: ignore[assignment]
 
 
-@pytest.mark.parametrize("text", ["0", "many", "-1", "1.5"])
+@pytest.mark.parametrize("text", ["0", "many", "-1", "1.5", "5000"])
 def test_a_wrong_number_of_threads_in_the_environment(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("GRID_RBD_THREADS", text)
-    with pytest.raises(OptionError, match=f"GRID_RBD_THREADS is '{text}'; set a positive integer or unset it"):
+    with pytest.raises(OptionError, match=f"GRID_RBD_THREADS is '{text}'; set an integer from 1 to 1024 or unset it"):
         fixed()
 
 

@@ -13,9 +13,10 @@ namespace grid::cuda {
 
 namespace {
 
-constexpr size_t kChunkBytes = 512 << 10;       // of copied memory: long enough for a launch to pay off
+constexpr int64_t kAtOnce = 512 << 10;          // bytes: copying less takes no longer than another launch
+constexpr int64_t kMostChunk = 2 << 20;         // what stays in the caches
 constexpr size_t kPinnedResult = 16 << 10;      // smaller results are copied, larger ones are given away where they are
-constexpr int64_t kCopyAlone = 256 << 10;       // bytes that one thread copies before others could help
+constexpr int64_t kCopyAlone = 64 << 10;        // bytes that one thread copies before others could help
 constexpr int64_t kCopyBrief = 2 << 20;         // not worth waking threads for
 constexpr size_t kAlignment = 128;
 
@@ -168,11 +169,9 @@ void HostCall::lay_out() {
     for (const auto* copies : {&inputs_, &outputs_}) {
         for (const Copy& copy : *copies) sample += copy.row;
     }
-    chunk_rows_ = call_.batch;
-    if (sample > 0) {
-        const int64_t rows = static_cast<int64_t>(kChunkBytes) / sample / kLanes * kLanes;
-        chunk_rows_ = std::min<int64_t>(call_.batch, std::max<int64_t>(rows, kLanes));
-    }
+    const int64_t bytes = call_.batch * sample;
+    const int64_t chunks = bytes <= kAtOnce ? 1 : std::max<int64_t>(2, (bytes + kMostChunk - 1) / kMostChunk);
+    chunk_rows_ = (call_.batch + chunks * kLanes - 1) / (chunks * kLanes) * kLanes;
     for (auto* copies : {&inputs_, &outputs_}) {
         for (Copy& copy : *copies) {
             copy.offset = chunk_bytes_;

@@ -14,7 +14,7 @@ from tests.grid_backends.cuda.fakes import FakeDriver
 from tests.grid_backends.toys import expected
 
 NV, NQ = 8, 9
-CHUNK = 512 << 10
+CHUNK = 2 << 20
 
 
 def call(function: Any, q: Any, qd: Any, out: Any = None, threads: int = 1, **more: Any) -> Any:
@@ -66,16 +66,23 @@ def test_several_results(open_toy: Any, samples: Any) -> None:
 
 
 def test_large_batches_go_in_chunks_on_two_streams(fake: FakeDriver, toy: Any, samples: Any) -> None:
-    call(toy, *samples(20000))  # 136 bytes a sample in, results in place
+    call(toy, *samples(50_000))  # 136 bytes a sample in, results in place
     launches = fake.launches()
-    rows = CHUNK // (8 * (NQ + NV)) // 32 * 32
-    assert [launch["batch"] for launch in launches[:-1]] == [rows] * (20000 // rows)
-    assert sum(launch["batch"] for launch in launches) == 20000
+    assert [launch["batch"] for launch in launches] == [12_512, 12_512, 12_512, 12_464]
+    assert CHUNK > 12_512 * 136
     streams = [launch["stream"] for launch in launches]
     assert len(set(streams)) == 2
     assert all(a != b for a, b in pairwise(streams))
     events = [name for name in fake.names() if name in ("cuLaunchKernel", "cuStreamSynchronize")]
     assert events[:3] == ["cuLaunchKernel", "cuLaunchKernel", "cuStreamSynchronize"]  # one is filled while one runs
+
+
+@pytest.mark.parametrize(("batch", "launches"), [(100, 1), (3855, 1), (4000, 2), (30_000, 2), (40_000, 3)])
+def test_the_number_of_chunks_follows_the_size(
+    fake: FakeDriver, toy: Any, samples: Any, batch: int, launches: int
+) -> None:
+    call(toy, *samples(batch))
+    assert len(fake.launches()) == launches
 
 
 def test_page_locked_arrays_are_used_in_place(fake: FakeDriver, toy: Any, samples: Any) -> None:
