@@ -15,7 +15,8 @@ def grown(name: str, wish: Wish, store: Store) -> Wish:
     if record is None or record.get("schema") != SCHEMA:
         return wish
     same = (
-        record["model"] == request.model_key().digest
+        record["facts"]["device"] == wish.device
+        and record["model"] == request.model_key().digest
         and record["options"] == request.options.to_json()
         and record["level"] == request.level
         and record["plugin_files"] == list(request.plugin_files)

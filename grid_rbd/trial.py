@@ -93,14 +93,14 @@ def try_robot(
     options = {"floating_base": floating_base, "algorithm_list": algorithms, "plugins": plugins, "cache_dir": cache_dir}
 
     def robot(dtype: str, device: str) -> RobotHandle:
-        name = f"try-{description.stem}-{dtype}"
+        name = f"try-{description.stem}-{dtype if device == 'cpu' else device}"
         return register_robot(name, description, dtype=dtype, device=device, threads=1, **options)  # type: ignore[arg-type]
 
     began = time.perf_counter()
     handles = {dtype: robot(dtype, "cpu") for dtype in TOLERANCES}
     reference = robot("float64", "reference")
     built = time.perf_counter()
-    chosen = _chosen(reference, plugins)
+    chosen = _chosen(algorithms, plugins)
     operations = []
     for number, algorithm in enumerate(chosen, 1):
         if on_operation is not None:
@@ -111,9 +111,10 @@ def try_robot(
     )  # fmt: skip
 
 
-def _chosen(robot: RobotHandle, plugins: Sequence[str | Path]) -> list[Algorithm]:
+def _chosen(algorithms: str | Sequence[str] | None, plugins: Sequence[str | Path]) -> list[Algorithm]:
+    """Return the algorithms of a trial; the robots may hold more, from earlier trials."""
     catalogue = load_catalogue(tuple(str(Path(file).resolve()) for file in plugins))
-    return [catalogue.algorithms[name] for name in robot.meta["algorithm_list"]]
+    return [catalogue.algorithms[name] for name in catalogue.closure(catalogue.select(algorithms))]
 
 
 def _measured(handle: RobotHandle, reference: RobotHandle, algorithm: Algorithm, batch: int) -> Operation:
