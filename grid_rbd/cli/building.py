@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -95,15 +97,14 @@ def generate_command(
     if to_stdout and as_json:
         raise OptionError("--json and '-o -' both claim standard output; give -o a file")
     if not to_stdout:
-        _check_output(output)
+        with _writing(output):
+            _check_output(output)
     text = generate_header(find_description(robot), namespace=namespace, **flags.options())
     if to_stdout:
         typer.echo(text, nl=False)
         return
-    try:
+    with _writing(output):
         output.write_text(text, "utf-8")
-    except OSError as error:
-        raise OptionError(f"--output: {output} cannot be written: {error.strerror}; give another file") from error
     facts: dict[str, Any] = {"path": str(output), "bytes": output.stat().st_size, "namespace": namespace}
     if as_json:
         write_json(facts)
@@ -111,9 +112,20 @@ def generate_command(
     results().print(f"[green]✓[/] {output}: {bytes_text(facts['bytes'])}, namespace {namespace}", soft_wrap=True)
 
 
+@contextlib.contextmanager
+def _writing(output: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OptionError(f"--output: {output} cannot be written: {error.strerror}; give another file") from error
+
+
 def _check_output(output: Path) -> None:
     """Refuse what cannot become a file before the work begins."""
     if output.is_dir():
         raise OptionError(f"--output: {output} is a directory, expected a file; give {output / 'grid.hpp'}")
     if not output.parent.is_dir():
-        raise OptionError(f"--output: {output.parent} is not an existing directory; create it, or give another file")
+        raise OptionError(
+            f"--output: {output} cannot be written: {output.parent} is not an existing directory; create it, or give "
+            "another file"
+        )
