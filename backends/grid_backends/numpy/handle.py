@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from types import TracebackType
 from typing import Any, NoReturn, cast
 
@@ -16,7 +17,7 @@ from grid_backends.numpy.record import Call, FunctionProvider, RobotRecord
 from grid_backends.numpy.signature import Signature
 from grid_backends.numpy.threads import checked_threads, default_threads
 from grid_backends.numpy.unavailable import STANDING, UNAVAILABLE, unavailable
-from grid_core.errors import AlgorithmNotBuiltError, OptionError, nearest
+from grid_core.errors import AlgorithmNotBuiltError, ArgumentError, GridError, OptionError, nearest
 from grid_core.model import Frame, Joint, Model
 
 CONVENTIONS = ("pinocchio", "mujoco")
@@ -124,6 +125,12 @@ class RobotHandle:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise GridError(
+            f"robot {self.name!r}: a handle belongs to its process and cannot be pickled or copied; threads may share "
+            f"it, another process calls grid_rbd.get_robot({self.name!r}, cache_dir)"
+        )
 
     def __repr__(self) -> str:
         state = " closed" if self._closed else ""
@@ -292,8 +299,24 @@ class RobotHandle:
         return self.model.neutral().astype(self.dtype)
 
     def random(self, seed: int, n: int) -> NDArray[Any]:
-        """Return ``n`` reproducible configurations inside the joint limits, shape (n, nq)."""
-        return self.model.random(seed, n).astype(self.dtype)
+        """Return ``n`` reproducible configurations inside the joint limits, shape (n, nq).
+
+        Raises
+        ------
+        ArgumentError
+            Seed or number is no integer of at least 0.
+        """
+        return self.model.random(_count(seed, "seed"), _count(n, "n")).astype(self.dtype)
+
+
+def _count(value: Any, argument: str) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if number < 0 or isinstance(value, bool):
+        raise ArgumentError(f"random: {argument} is {value!r}, expected an integer of at least 0")
+    return number
 
 
 def _finite(value: float) -> float | None:

@@ -16,7 +16,7 @@ def default_threads() -> int:
     Raises
     ------
     OptionError
-        The variable is no positive integer.
+        The variable is no integer from 1 to 1024.
     """
     text = os.environ.get(VARIABLE, "")
     if text:
@@ -24,7 +24,7 @@ def default_threads() -> int:
             return checked_threads(int(text))
         except ValueError:
             raise OptionError(
-                f"environment variable {VARIABLE} is {text!r}; set a positive integer or unset it"
+                f"environment variable {VARIABLE} is {text!r}; set an integer from 1 to 1024 or unset it"
             ) from None
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -37,7 +37,7 @@ def checked_threads(value: Any) -> int:
     Raises
     ------
     OptionError
-        It is no positive integer.
+        It is no integer from 1 to 1024.
     """
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1024:
         raise OptionError(f"threads is {value!r}; set an integer from 1 to 1024")
