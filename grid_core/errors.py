@@ -11,6 +11,7 @@ __all__ = [
     "AlgorithmNotBuiltError",
     "ArgumentError",
     "CompileError",
+    "DescriptionNotFoundError",
     "GridError",
     "MimicResolutionError",
     "OptionError",
@@ -27,6 +28,10 @@ __all__ = [
 
 class URDFParseError(GridError, ValueError):
     """A robot description breaks a rule; the message names element, rule, value and line."""
+
+
+class DescriptionNotFoundError(URDFParseError, FileNotFoundError):
+    """There is no such robot description."""
 
 
 class MimicResolutionError(URDFParseError):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from grid_backends.errors import NotAvailableError
 from grid_backends.numpy.cuda import device_index
 from grid_core.build.options import BuildOptions, flag, make_options
 from grid_core.build.request import RobotRequest, make_request
-from grid_core.errors import OptionError, nearest
-from grid_core.model.xml_source import Source, read_source
+from grid_core.errors import OptionError, URDFParseError, nearest
+from grid_core.model.xml_source import Source, is_markup, path_text, read_file, read_source
 
 DEVICES = ("auto", "cpu", "cuda", "reference")
 CONVENTIONS = ("pinocchio", "mujoco")
@@ -48,16 +51,25 @@ def description_of(urdf_path: str | Path | None, urdf_string: str | bytes | None
     Raises
     ------
     OptionError
-        None or both were given.
-    FileNotFoundError
-        There is no such file.
+        None or both were given, or one of the wrong type.
+    URDFParseError
+        The file cannot be read, or the text is a path.
+    DescriptionNotFoundError
+        There is no such file; also a FileNotFoundError.
     """
     if (urdf_path is None) == (urdf_string is None):
         raise OptionError("give exactly one of urdf_path (a file) and urdf_string (the text of a description)")
     if urdf_path is not None:
-        return read_source(Path(urdf_path))
-    assert urdf_string is not None
-    return read_source(urdf_string.encode() if isinstance(urdf_string, str) else urdf_string)
+        return read_file(_path(urdf_path, "urdf_path"))
+    if isinstance(urdf_string, bytes):
+        return read_source(urdf_string)
+    if not isinstance(urdf_string, str):
+        raise OptionError(f"urdf_string is {urdf_string!r:.80}, expected the text of a description (str or bytes)")
+    if not is_markup(urdf_string):
+        raise URDFParseError(
+            f"urdf_string is {urdf_string[:60]!r}, expected XML text, which starts with '<'; pass a path as urdf_path"
+        )
+    return read_source(urdf_string.encode("utf-8", "surrogatepass"))
 
 
 def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
@@ -86,8 +98,8 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
     target = {
         "algorithm_list": wanted.pop("algorithm_list", None),
         "level": level,
-        "compiler": wanted.pop("compiler", None),
-        "plugin_files": wanted.pop("plugins", ()),
+        "compiler": _command(wanted.pop("compiler", None)),
+        "plugin_files": _paths(wanted.pop("plugins", ()), "plugins"),
     }
     maths = _options(wanted)
     if convention == "mujoco" and maths.floating_base:
@@ -107,12 +119,22 @@ def _options(wanted: dict[str, Any]) -> BuildOptions:
         if name not in MATHS:
             known = [*MATHS, *LATER, *TARGETS, "algorithm_list", "lazy", "plugins"]
             raise OptionError(f"unknown option {name!r}{nearest(name, known)}; options: {', '.join(known)}")
+    if isinstance(wanted.get("dtype"), (type, np.dtype)):
+        wanted["dtype"] = _dtype_name(wanted["dtype"])
     return make_options(**wanted)
 
 
-def check_backend(backend: str) -> None:
+def _dtype_name(dtype: Any) -> str:
+    """Return the name of ``np.float32`` and its like."""
+    try:
+        return str(np.dtype(dtype))
+    except TypeError:
+        return repr(dtype)
+
+
+def check_backend(backend: object) -> None:
     """Raise unless the backend exists and is part of this version."""
-    if backend not in BACKENDS:
+    if not isinstance(backend, str) or backend not in BACKENDS:
         raise OptionError(f"backend is {backend!r}, expected one of {', '.join(BACKENDS)}")
     if missing := BACKENDS[backend]:
         raise NotAvailableError(f"backend={backend!r}: {missing} is not part of this version; use backend='numpy'")
@@ -127,6 +149,8 @@ def check_convention(convention: str) -> str:
 
 def _target(device: str, cuda_arch: Any, cpu_level: str | None) -> tuple[str, str | None]:
     """Return the device that is meant, and the level to compile for if it is not the CPU's default."""
+    if cpu_level is not None and not isinstance(cpu_level, str):
+        raise OptionError(f"cpu_level is {cpu_level!r}, expected the name of a level, such as 'x86-64-v3' or 'native'")
     kind = str(device).partition(":")[0]
     if kind not in DEVICES:
         raise OptionError(f"device is {device!r}, expected one of {', '.join(DEVICES)}, or 'cuda:1' and its like")
@@ -157,6 +181,26 @@ def _names(value: Any, option: str) -> tuple[str, ...]:
         if not isinstance(name, str) or not name:
             raise OptionError(f"{option} has the entry {name!r}, expected names of joints or links")
     return names
+
+
+def _path(value: object, option: str) -> str:
+    path = path_text(value)
+    if path is None:
+        raise OptionError(f"{option} is {value!r:.80}, expected a path (str or pathlib.Path)")
+    return path
+
+
+def _paths(value: object, option: str) -> tuple[str, ...]:
+    if isinstance(value, (str, bytes, os.PathLike)) or not isinstance(value, Iterable):
+        raise OptionError(f"{option} is {value!r:.80}, expected a sequence of paths, such as ['my_plugin.py']")
+    return tuple(_path(entry, f"an entry of {option}") for entry in value)
+
+
+def _command(value: object) -> str | None:
+    command = path_text(value)
+    if value is not None and not command:
+        raise OptionError(f"compiler is {value!r:.80}, expected a command or path, such as 'clang++'")
+    return command
 
 
 def _positive(value: Any, option: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import warnings
 from collections.abc import Iterable, Sequence
@@ -67,8 +68,19 @@ def listed(items: Sequence[str], most: int = 8) -> str:
     return ", ".join(items[:most]) + rest
 
 
+_OWN_PACKAGES = frozenset({"grid_rbd", "grid_consumers", "grid_backends", "grid_plugins", "grid_core", "grid_store"})
+
+
+def _user_level() -> int:
+    """Return the ``stacklevel``, seen from the caller, of the first frame that is not the project's own."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _OWN_PACKAGES:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 def report(findings: Iterable[Finding], label: str) -> None:
-    """Log notes, warn warnings (at the caller's caller), then raise one exception that lists every error.
+    """Log notes, warn warnings (at the user's call), then raise one exception that lists every error.
 
     Raises
     ------
@@ -80,7 +92,7 @@ def report(findings: Iterable[Finding], label: str) -> None:
         if finding.level is Level.ERROR:
             errors.append(finding)
         elif finding.level is Level.WARNING:
-            warnings.warn(finding.text(label), URDFWarning, stacklevel=3)
+            warnings.warn(finding.text(label), URDFWarning, stacklevel=_user_level())
         else:
             LOGGER.info("%s", finding.text(label))
     if errors:

@@ -44,8 +44,10 @@ def load_model(
         The description cannot be read or breaks a rule; the message names element, rule, value, place and fix of each.
     MimicResolutionError, UnsupportedJointTypeError
         Subclasses, raised when that is the first error.
-    FileNotFoundError
-        There is no such file.
+    DescriptionNotFoundError
+        There is no such file; a URDFParseError and a FileNotFoundError.
+    ArgumentError
+        The source is neither path, text nor bytes.
 
     Warns
     -----

@@ -6,12 +6,14 @@ No entity is expanded, no document type accepted, no network or file reached; si
 from __future__ import annotations
 
 import contextlib
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from grid_core.errors import URDFParseError
+from grid_core.errors import ArgumentError, DescriptionNotFoundError, URDFParseError
 
 MAX_BYTES = 32 * 2**20
 """Largest accepted description; geometry lives in mesh files, so that real ones stay far below."""
@@ -51,7 +53,7 @@ class Document:
         return int(element.sourceline) + self.source.skipped_lines
 
 
-def read_source(source: str | Path | bytes | Source) -> Source:
+def read_source(source: str | os.PathLike[str] | bytes | Source) -> Source:
     """Read a description: a path, XML text (a ``str`` that starts with ``<``), or the bytes of a file.
 
     What was read before is returned as it is, so that a caller can hash exactly what will be parsed.
@@ -59,19 +61,76 @@ def read_source(source: str | Path | bytes | Source) -> Source:
     Raises
     ------
     URDFParseError
-        The description is larger than ``MAX_BYTES``.
-    FileNotFoundError
-        There is no such file.
+        The description is larger than ``MAX_BYTES``, or the path is not that of a readable, regular file.
+    DescriptionNotFoundError
+        There is no such file; also a FileNotFoundError.
+    ArgumentError
+        The source is none of these.
     """
     if isinstance(source, Source):
         return source
     if isinstance(source, bytes):
         return _trimmed(source, "<bytes>")
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+    if isinstance(source, str) and is_markup(source):
         return _trimmed(source.lstrip("\ufeff").encode("utf-8", "surrogatepass"), "<string>", "utf-8")
-    path = Path(source)
-    _check_size(path.stat().st_size, str(path))
-    return _trimmed(path.read_bytes(), str(path))
+    path = path_text(source)
+    if path is None:
+        raise ArgumentError(f"the description is {source!r:.80}, expected the path of a URDF file, XML text or bytes")
+    return read_file(path)
+
+
+def is_markup(text: str) -> bool:
+    """Whether a text is XML rather than a path."""
+    return text.lstrip("\ufeff \t\r\n").startswith("<")
+
+
+def path_text(value: object) -> str | None:
+    """Return a path as text, ``None`` for what is no path."""
+    text = os.fspath(value) if isinstance(value, os.PathLike) else value
+    return text if isinstance(text, str) else None
+
+
+def read_file(path: str) -> Source:
+    """Read a description from a regular file; what could block or never end, such as a FIFO, is not opened.
+
+    Raises
+    ------
+    URDFParseError
+        The path is not that of a readable, regular file, or the file is larger than ``MAX_BYTES``.
+    DescriptionNotFoundError
+        There is no such file; also a FileNotFoundError.
+    """
+    if not path:
+        raise URDFParseError("the path of the description is empty; give the path of a URDF file")
+    if "\0" in path:
+        raise URDFParseError(f"{path!r:.80}: a path has no NUL character; give the path of a URDF file")
+    try:
+        status = Path(path).stat()
+        _check_kind(status.st_mode, path)
+        _check_size(status.st_size, path)
+        with Path(path).open("rb") as file:
+            return _trimmed(file.read(MAX_BYTES + 1), path)
+    except (OSError, UnicodeEncodeError) as error:
+        if isinstance(error, FileNotFoundError) or is_markup(path):
+            raise DescriptionNotFoundError(_missing_message(path)) from error
+        problem = getattr(error, "strerror", None) or str(error)
+        raise URDFParseError(f"{path!r:.200}: cannot be read: {problem}; give the path of a readable file") from error
+
+
+def _missing_message(path: str) -> str:
+    if is_markup(path):
+        return f"{path[:60]!r} looks like XML text, expected the path of a URDF file; pass the text as urdf_string"
+    return f"{path}: there is no such file; give the path of a URDF file"
+
+
+def _check_kind(mode: int, path: str) -> None:
+    if stat.S_ISDIR(mode):
+        raise URDFParseError(f"{path}: is a directory, expected a URDF file; give the path of a file in it")
+    if not stat.S_ISREG(mode):
+        kind = "FIFO" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
+        raise URDFParseError(
+            f"{path}: is a {kind}, expected a regular file; read it yourself and pass the text instead of the path"
+        )
 
 
 def _trimmed(data: bytes, label: str, encoding: str | None = None) -> Source:

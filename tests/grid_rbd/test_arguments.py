@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 import grid_rbd
+from grid_core.model import URDFWarning
 from grid_rbd import NotAvailableError, OptionError
+from grid_rbd.wishes import description_of, make_wish
 from tests.grid_core.build.conftest import Stub
 from tests.grid_core.units import GOLDEN, PENDULUM
 
@@ -46,6 +49,13 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"lazy": "yes"}, OptionError, "lazy is 'yes', expected True or False"),
     ({"friction_model": "tanh"}, OptionError, "set use_joint_dynamics=True"),
     ({"cpu_level": "sse9"}, OptionError, "unknown instruction-set level 'sse9'"),
+    ({"cpu_level": 3}, OptionError, "cpu_level is 3, expected the name of a level"),
+    ({"compiler": 3}, OptionError, "compiler is 3, expected a command or path"),
+    ({"plugins": [3]}, OptionError, "an entry of plugins is 3, expected a path"),
+    ({"plugins": "mine.py"}, OptionError, "plugins is 'mine.py', expected a sequence of paths"),
+    ({"backend": ["numpy"]}, OptionError, "backend is .'numpy'., expected one of"),
+    ({"dtype": None}, OptionError, "dtype is None, expected one of float32, float64"),
+    ({"dtype": np.int32}, OptionError, "dtype is 'int32', expected one of float32, float64"),
     ({"compiler": "no-such-compiler"}, grid_rbd.ToolchainError, "no-such-compiler"),
     ({"threads": 0}, OptionError, "threads is 0"),
     ({"plugins": ["no/such/plugin.py"]}, grid_rbd.PluginError, "plugin.py does not exist"),
@@ -147,3 +157,41 @@ def test_force_rebuild(stub: Stub, root: Path) -> None:
     grid_rbd.register_robot("arm", PENDULUM, **base)
     grid_rbd.register_robot("arm", PENDULUM, **base, force_rebuild=True)
     assert stub.compiled() == ["crba", "crba", "minv", "minv"]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.dtype("float64"), "float64"])
+def test_dtypes_of_numpy_are_the_same_build(dtype: Any) -> None:
+    assert make_wish(description_of(PENDULUM, None), {"dtype": dtype}).request.options.dtype == "float64"
+
+
+def test_warnings_point_at_the_user_s_call(root: Path) -> None:
+    text = PENDULUM.read_text("utf-8").replace("<link", '<link colour="red"', 1)
+    with pytest.warns(URDFWarning, match="colour") as caught:
+        grid_rbd.load_robot(urdf_string=text, device="reference", cache_dir=root)
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+XML = "<robot name='r'><link name='a'/></robot>"
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"urdf_path": "nope.urdf"}, FileNotFoundError, "nope.urdf: there is no such file"),
+        ({"urdf_path": "nope.urdf"}, grid_rbd.URDFParseError, "nope.urdf: there is no such file"),
+        ({"urdf_path": XML}, FileNotFoundError, "looks like XML text.*pass the text as urdf_string"),
+        ({"urdf_path": XML * 200}, FileNotFoundError, "looks like XML text.*pass the text as urdf_string"),
+        ({"urdf_path": ""}, grid_rbd.URDFParseError, "path of the description is empty"),
+        ({"urdf_path": "."}, grid_rbd.URDFParseError, "is a directory"),
+        ({"urdf_path": 3}, OptionError, "urdf_path is 3, expected a path"),
+        ({"urdf_path": b"x"}, OptionError, "urdf_path is b'x', expected a path"),
+        ({"urdf_path": io.StringIO(XML)}, OptionError, "urdf_path is <_io.StringIO.*, expected a path"),
+        ({"urdf_string": 3}, OptionError, "urdf_string is 3, expected the text"),
+        ({"urdf_string": "arm.urdf"}, grid_rbd.URDFParseError, "urdf_string is 'arm.urdf'.*pass a path as urdf_path"),
+        ({"urdf_string": "<robot name='\ud800'/>"}, grid_rbd.URDFParseError, "not well-formed"),
+    ],
+)
+def test_descriptions_that_are_none(given: dict[str, Any], error: type[Exception], message: str, root: Path) -> None:
+    with pytest.raises(error, match=message) as raised:
+        grid_rbd.load_robot(device="reference", cache_dir=root, **given)
+    assert isinstance(raised.value, grid_rbd.GridError)

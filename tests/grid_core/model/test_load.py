@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import locale
 import logging
+import os
 import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grid_core.errors import URDFParseError
+from grid_core.errors import ArgumentError, URDFParseError
 from grid_core.model import Model, URDFWarning, load_model, xml_source
 
 BODY = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -55,8 +58,48 @@ def test_text_with_an_encoding_declaration() -> None:
 
 
 def test_missing_file_is_the_usual_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"no\.urdf: there is no such file") as raised:
         load_model(tmp_path / "no.urdf")
+    assert isinstance(raised.value, URDFParseError)
+
+
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
+    fifo, loop, link = (tmp_path / name for name in ("fifo.urdf", "loop.urdf", "link.urdf"))
+    os.mkfifo(fifo)
+    loop.symlink_to(loop)
+    link.symlink_to(fifo)
+    for path, problem in {
+        tmp_path: "is a directory, expected a URDF file",
+        fifo: "is a FIFO, expected a regular file",
+        link: "is a FIFO, expected a regular file",
+        Path("/dev/zero"): "is a device, expected a regular file",
+        loop: "cannot be read: .*symbolic links",
+        tmp_path / ("n" * 300): "cannot be read: .*too long",
+    }.items():
+        with pytest.raises(URDFParseError, match=f"{path.name[:20]}.*{problem}"):
+            load_model(path)
+
+
+def test_no_more_than_the_limit_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "grows.urdf"
+    path.write_text(chain(1), encoding="utf-8")
+    monkeypatch.setattr(xml_source, "MAX_BYTES", 100)
+    status = os.stat_result((0o100644, *[0] * 9))
+    monkeypatch.setattr(Path, "stat", lambda _: status)
+    with pytest.raises(URDFParseError, match="has 101 bytes, at most 100"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(("source", "problem"), [("", "is empty"), ("a\0b", "no NUL"), ("\ud800", "cannot be read")])
+def test_texts_that_are_no_path(source: str, problem: str) -> None:
+    with pytest.raises(URDFParseError, match=problem):
+        load_model(source)
+
+
+@pytest.mark.parametrize("source", [3, None, ["a.urdf"], io.BytesIO(b"<robot/>")])
+def test_other_types_are_refused(source: Any) -> None:
+    with pytest.raises(ArgumentError, match="expected the path of a URDF file, XML text or bytes"):
+        load_model(source)
 
 
 def test_name_replaces_the_description_s() -> None:
@@ -109,7 +152,7 @@ def test_huge_files_are_refused_before_they_are_read(tmp_path: Path, monkeypatch
     path = tmp_path / "huge.urdf"
     with path.open("wb") as file:
         file.truncate(100 * 2**20)
-    monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("the file was read"))
+    monkeypatch.setattr(Path, "open", lambda *_: pytest.fail("the file was opened"))
     with pytest.raises(URDFParseError, match="104857600 bytes, at most 33554432"):
         load_model(path)
 
