@@ -34,6 +34,9 @@ TAKEN = CPP_WORDS | {"gm", "std"}
 STACK_BYTES = 256 * 1024
 """Kernels that need more memory per pack take it from the heap."""
 
+PACKS = 4
+"""Packs that a piece of a long kernel works on before the next piece, so that its instructions stay in the first cache."""
+
 
 @dataclass(frozen=True)
 class Rendered:
@@ -46,13 +49,15 @@ class Rendered:
     constants: tuple[str, ...]
     slots: int
     operations: int
+    packs: int
     large: bool
 
 
 def render_kernel(kernel: Kernel) -> Rendered:
     """Schedule a kernel and write its functions."""
     plan = schedule(kernel)
-    scalars = plan.slots + sum(a.size for a in (*kernel.inputs, *kernel.outputs))
+    needed = 64 * (plan.slots + sum(a.size for a in (*kernel.inputs, *kernel.outputs)))
+    packs = max(1, min(PACKS, STACK_BYTES // needed)) if len(plan.pieces) > 1 else 1
     return Rendered(
         kernel.name,
         kernel.inputs,
@@ -61,7 +66,8 @@ def render_kernel(kernel: Kernel) -> Rendered:
         write_constants(plan),
         plan.slots,
         sum(kernel.operations().values()),
-        scalars * 64 > STACK_BYTES,
+        packs,
+        needed > STACK_BYTES,
     )
 
 
