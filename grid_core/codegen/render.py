@@ -35,7 +35,7 @@ STACK_BYTES = 256 * 1024
 """Kernels that need more memory per pack take it from the heap."""
 
 PACKS = 4
-"""Packs that a piece of a long kernel works on before the next piece, so that its instructions stay in the first cache."""
+"""Packs that a piece of a long kernel works on before the next piece, while its instructions are in the first cache."""
 
 
 @dataclass(frozen=True)
