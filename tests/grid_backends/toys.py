@@ -64,7 +64,7 @@ def build_runner() -> None:
 
     flags = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-pthread"]
     flags += [f"-I{path}" for path in (sysconfig.get_path("include"), pybind11.get_include(), RUNTIME)]
-    with TemporaryDirectory(dir=NATIVE) as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
 
         def compiled(source: Path) -> str:
             result = str(Path(folder) / f"{source.stem}.o")
@@ -72,7 +72,7 @@ def build_runner() -> None:
             return result
 
         objects = list(pool.map(compiled, (s for s in sources if s.suffix == ".cpp")))
-        staged = Path(folder) / target.name
+        staged = target.with_name(f"_runner.{os.getpid()}.so")
         subprocess.run([CXX, "-shared", "-pthread", *objects, "-o", str(staged), "-ldl"], check=True)
         os.utime(staged, (newest, newest))  # what changes while this compiles is newer
         staged.replace(target)

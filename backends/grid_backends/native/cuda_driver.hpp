@@ -37,6 +37,7 @@ constexpr int kComputeMajor = 75;
 constexpr int kComputeMinor = 76;
 constexpr int kSharedOptIn = 97;
 constexpr int kMaxThreads = 0;             // attributes of a kernel
+constexpr int kLocalBytes = 3;
 constexpr int kRegisters = 4;
 constexpr int kDynamicShared = 8;
 constexpr int kMemoryType = 2;             // attribute of a pointer, and its value for page-locked host memory

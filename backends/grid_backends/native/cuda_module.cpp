@@ -24,6 +24,7 @@ py::list describe_kernels(CudaUnit& unit) {
         entry["workers"] = shape.workers;
         entry["shared_bytes"] = shape.shared_bytes;
         entry["scratch"] = shape.scratch;
+        entry["local_bytes"] = shape.local_bytes;
         entry["registers"] = shape.registers;
         entry["max_threads"] = shape.max_threads;
         entry["resident_blocks"] = shape.resident;

@@ -129,6 +129,7 @@ void CudaUnit::find_kernel(Shape& shape) {
     }
     check(driver.module_kernel(&shape.kernel, module_, shape.name.c_str()), what);
     check(driver.kernel_set_attribute(shape.kernel, kDynamicShared, static_cast<int>(shape.shared_bytes)), what);
+    check(driver.kernel_attribute(&shape.local_bytes, kLocalBytes, shape.kernel), what);
     check(driver.kernel_attribute(&shape.registers, kRegisters, shape.kernel), what);
     check(driver.kernel_attribute(&shape.max_threads, kMaxThreads, shape.kernel), what);
     int blocks = 0;

@@ -27,6 +27,7 @@ struct Shape {
 
     Kernel kernel = nullptr;  // the rest is known when the unit is loaded
     int resident = 0;         // blocks that the device runs at once
+    int local_bytes = 0;      // of a thread, in memory
     int registers = 0;
     int max_threads = 0;
 };

@@ -34,6 +34,7 @@ std::map<void*, uint64_t> captures;        // stream -> id of the capture
 std::map<uint64_t, std::vector<FakeObject*>> kept;
 void* context = nullptr;
 int streams = 0;
+int local_bytes = 0;  // of threads of one-warp kernels
 
 template <class... Values>
 int logged(const char* name, Values... values) {
@@ -103,6 +104,7 @@ const char* fake_log() { return log_text.c_str(); }
 void fake_clear() { log_text.clear(); }
 void fake_fail(const char* name, int result) { failures[name] = result; }
 void fake_fail_always(const char* name, int result) { refusals[name] = result; }
+void fake_local_bytes(int bytes) { local_bytes = bytes; }
 void fake_capture(void* stream, uint64_t id) { captures[stream] = id; }
 void fake_end_capture(void* stream) { captures.erase(stream); }
 void fake_destroy_graph(uint64_t id) {
@@ -191,7 +193,11 @@ int cuModuleGetFunction(FakeKernel** kernel, FakeModule* module, const char* nam
     }
     return 500;
 }
-int cuFuncGetAttribute(int* value, int attribute, FakeKernel*) { return *value = attribute == 0 ? 512 : 40, 0; }
+int cuFuncGetAttribute(int* value, int attribute, FakeKernel* kernel) {
+    const bool alone = kernel->name.find("_w1") != std::string::npos;
+    *value = attribute == 0 ? 512 : attribute == 4 ? 40 : attribute == 3 && alone ? local_bytes : 0;
+    return 0;
+}
 int cuFuncSetAttribute(FakeKernel* kernel, int attribute, int value) {
     return logged("cuFuncSetAttribute", kernel->name, attribute, value);
 }

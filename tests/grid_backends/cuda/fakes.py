@@ -47,6 +47,10 @@ class FakeDriver:
         """Let all calls of a driver function fail; a result of 0 ends it."""
         self._library.fake_fail_always(name.encode(), result)
 
+    def local_bytes(self, count: int) -> None:
+        """Set how much memory a thread of a one-warp kernel takes."""
+        self._library.fake_local_bytes(count)
+
     def capture(self, stream: int, number: int) -> None:
         self._library.fake_capture(ctypes.c_void_p(stream), ctypes.c_uint64(number))
 
