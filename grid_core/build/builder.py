@@ -114,7 +114,9 @@ def build_unit(
 
     catalogue, target = request.catalogue, request.target
     folders = catalogue.template_folders([algorithm])
-    texts = target.render(catalogue.algorithms[algorithm], model, catalogue.algorithms, request.options, folders)
+    texts = target.render(
+        catalogue.algorithms[algorithm], model, catalogue.algorithms, request.options, folders, request.level
+    )
     key = Key(
         {
             "schema": SCHEMA,

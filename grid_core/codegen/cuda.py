@@ -111,12 +111,13 @@ def worker_counts(kernel: Kernel) -> tuple[int, ...]:
     return (1, 4) if operations < 2000 else (1, 8) if operations < 10000 else (1, 16)
 
 
-def describe(algorithm: Algorithm, dtype: str, kernels: Sequence[BlockKernel]) -> dict[str, Any]:
+def describe(algorithm: Algorithm, dtype: str, arch: int, kernels: Sequence[BlockKernel]) -> dict[str, Any]:
     """Return what the runner needs to know of a unit, as JSON values."""
     return {
         "abi": 1,
         "algorithm": algorithm.name,
         "dtype": dtype,
+        "arch": arch,
         "kernels": [
             {
                 "name": kernel.name,

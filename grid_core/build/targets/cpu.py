@@ -44,6 +44,7 @@ class CpuTarget(Target):
         algorithms: Mapping[str, Algorithm],
         options: BuildOptions,
         folders: Sequence[str],
+        level: str,  # noqa: ARG002 - the compiler's options say it all
     ) -> dict[str, str]:
         from grid_core.codegen.render import render_unit
 

@@ -48,11 +48,17 @@ class CudaTarget(Target):
         algorithms: Mapping[str, Algorithm],
         options: BuildOptions,
         folders: Sequence[str],
+        level: str,
     ) -> dict[str, str]:
         from grid_core.codegen.cuda import describe, render_cuda_unit
 
         text, kernels = render_cuda_unit(algorithm, model, algorithms, options.settings, options.dtype, folders)
-        return {self.source: text, DESCRIPTION: json.dumps(describe(algorithm, options.dtype, kernels), indent=1)}
+        return {
+            self.source: text,
+            DESCRIPTION: json.dumps(
+                describe(algorithm, options.dtype, int(level.removeprefix("sm_")), kernels), indent=1
+            ),
+        }
 
     def check_loadable(self, unit: Path, level: str) -> None:  # noqa: ARG002 - see runs_here
         with unit.open("rb") as file:

@@ -56,6 +56,7 @@ class Target(ABC):
         algorithms: Mapping[str, Algorithm],
         options: BuildOptions,
         folders: Sequence[str],
+        level: str,
     ) -> dict[str, str]:
         """Return the text files of a unit by name: its source, and what goes beside the compiled file."""
 

@@ -39,6 +39,7 @@ def test_a_cuda_robot_builds_without_a_gpu(tmp_path: Path) -> None:
     entry = store.get(record["units"]["inverse_dynamics"])
     assert entry is not None
     unit = json.loads(entry.verified("unit.json").read_text())
+    assert unit["arch"] == 90
     assert {tuple(kernel["absent"]) for kernel in unit["kernels"]} == {(), ("f_ext",)}
     assert entry.verified("unit.cubin").read_bytes()[:4] == b"\x7fELF"
     assert grid_rbd.build_plan("arm", PENDULUM, cuda_arch=90, algorithm_list="inverse_dynamics", cache_dir=tmp_path)[
