@@ -13,8 +13,8 @@ FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 ALGORITHMS = {
     "inverse_dynamics": "inverse dynamics (RNEA)",
     "aba": "forward dynamics (ABA)",
-    "crba": "mass matrix (CRBA)",
-    "minv": "its inverse",
+    "crba": "mass matrix M (CRBA)",
+    "minv": "its inverse M⁻¹",
     "inverse_dynamics_gradient": "∂ inverse dynamics",
     "forward_dynamics_gradient": "∂ forward dynamics",
 }
@@ -32,6 +32,9 @@ STYLE = {
     "text.color": INK,
     "axes.labelcolor": FAINT,
     "xtick.color": FAINT,
+    "ytick.color": INK,
+    "figure.titlesize": 11,
+    "figure.titleweight": "bold",
 }
 
 
@@ -49,7 +52,7 @@ def draw(result: Path) -> None:
         figure.legend(
             handles, labels, loc="lower center", ncols=len(SERIES), frameon=False, bbox_to_anchor=(0.5, -0.01)
         )
-        figure.suptitle("Time per sample on one thread, batch of 1024", fontweight="bold", x=0.5, y=0.985)
+        figure.suptitle("Time per sample, one thread, batch of 1024; × how many times faster than Pinocchio", y=0.985)
         figure.tight_layout(rect=(0, 0.05, 1, 1), w_pad=2)
         FIGURES.mkdir(parents=True, exist_ok=True)
         figure.savefig(FIGURES / "speed.svg", metadata={"Date": None})
@@ -73,8 +76,9 @@ def _panel(axes: Axes, robot: str, title: str, values: dict[str, float]) -> None
     axes.set_yticks(range(len(ALGORITHMS)), list(ALGORITHMS.values()))
     axes.set_ylim(len(ALGORITHMS) - 0.45, -0.55)
     axes.set_xscale("log")
-    axes.set_xlim(right=axes.get_xlim()[1] * 3)
-    axes.set_xlabel("nanoseconds, logarithmic", fontsize=8)
+    axes.set_xlim(1, 3e5)
+    axes.set_xticks([1, 10, 100, 1e3, 1e4, 1e5], ["1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs"], fontsize=7.5)
+    axes.minorticks_off()
     axes.tick_params(length=0)
     axes.grid(axis="x", color="#e6e8ec", linewidth=0.7)
     axes.set_axisbelow(True)

@@ -27,6 +27,7 @@ def machine_facts() -> dict[str, object]:
         "python": platform.python_version(),
         "compiler": find_compiler().version.splitlines()[0],
         "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "scheduling": "normal" if os.sched_getscheduler(0) == os.SCHED_OTHER else "real-time",
         "load_average": [round(x, 2) for x in os.getloadavg()],
     }
 

@@ -16,8 +16,8 @@ from grid_core.plugins.manager import load_catalogue
 from grid_rbd.samples import sample_arguments
 
 BATCH, LARGE_BATCH = 1024, 4096
-ROUNDS = 25
-SECONDS = 0.004
+ROUNDS = 40
+SECONDS = 0.01
 """How long one turn lasts at least."""
 DTYPES = ("float64", "float32")
 

@@ -34,11 +34,19 @@ def median_ratio(times: Mapping[str, list[float]], slow: str, fast: str) -> floa
 
 
 def repeated(call: Callable[[], object], seconds: float) -> Contestant:
-    """Return a contestant that repeats a call for about ``seconds`` and returns the mean time of one in seconds."""
+    """Return a contestant that repeats a call for about ``seconds`` and returns the mean time of one in seconds.
+
+    One more call goes before, since another contestant has just had the caches.
+    """
     repeats = 1
     while (spent := _spent(call, repeats)) < seconds / 4:
         repeats = max(2 * repeats, int(repeats * seconds / max(spent, 1e-9)))
-    return lambda: _spent(call, repeats) / repeats
+
+    def turn() -> float:
+        call()
+        return _spent(call, repeats) / repeats
+
+    return turn
 
 
 def _spent(call: Callable[[], object], repeats: int) -> float:
