@@ -28,9 +28,11 @@ from grid_core.errors import (
 )
 from grid_core.version import __version__
 from grid_rbd.header import generate_header
+from grid_rbd.lookup import get_robot
 from grid_rbd.maintenance import default_cache_dir, gc_cache, list_registered
 from grid_rbd.planning import build_plan
-from grid_rbd.registry import get_robot, load_robot, precompile, register_robot, warm_robot
+from grid_rbd.registering import load_robot, register_robot
+from grid_rbd.warming import precompile, warm_robot
 
 __all__ = [
     "AlgorithmNotBuiltError",

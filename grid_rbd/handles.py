@@ -75,6 +75,14 @@ def reference_handle(name: str, model: Model, request: RobotRequest, facts: Mapp
     return RobotHandle(record, ReferenceFunctions(record, _Interpreter(model, request)))
 
 
+def adjusted(handle: RobotHandle, output_convention: str, threads: int | None) -> RobotHandle:
+    """Apply to a handle what a caller asked for and no record keeps."""
+    if threads is not None:
+        handle.threads = threads
+    handle.output_convention = output_convention
+    return handle
+
+
 def _handle(record: RobotRecord, functions: FunctionProvider) -> RobotHandle:
     return CudaHandle(record, functions) if _on_gpu(record) else RobotHandle(record, functions)
 

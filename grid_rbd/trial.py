@@ -11,7 +11,7 @@ from grid_backends.numpy import RobotHandle
 from grid_core.plugins.algorithm import Algorithm
 from grid_core.plugins.manager import load_catalogue
 from grid_rbd.measure import reference_error, time_algorithm
-from grid_rbd.registry import register_robot
+from grid_rbd.registering import register_robot
 
 TOLERANCES = {"float32": 2e-4, "float64": 1e-10}
 """Largest error of each dtype, relative to the largest entry of a result."""

@@ -13,7 +13,7 @@ from grid_rbd.cli.options import BuildFlags, CacheDir, JsonFlag, RobotArgument, 
 from grid_rbd.cli.output import count_text, results, table, write_json
 from grid_rbd.examples import find_description
 from grid_rbd.measure import time_algorithm
-from grid_rbd.registry import load_robot
+from grid_rbd.registering import load_robot
 
 Batches = Annotated[
     list[int] | None,

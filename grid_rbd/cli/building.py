@@ -17,7 +17,7 @@ from grid_rbd.examples import find_description
 from grid_rbd.header import generate_header
 from grid_rbd.inspection import describe_robot
 from grid_rbd.planning import build_plan
-from grid_rbd.registry import warm_robot
+from grid_rbd.warming import warm_robot
 from grid_store import Store, StoreUnavailableError
 
 Name = Annotated[

@@ -56,7 +56,7 @@ def test_plans_have_the_documented_fields(base: dict[str, Any], stub: Stub, root
 def test_warming_builds_without_loading(
     base: dict[str, Any], stub: Stub, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grid_rbd.registry.compiled_handle", lambda *_: pytest.fail("a handle was made"))
+    monkeypatch.setattr("grid_rbd.handles.record_of", lambda *_, **__: pytest.fail("a handle was made"))
     planned = grid_rbd.warm_robot("arm", PENDULUM, plan_only=True, **base)
     assert planned == grid_rbd.build_plan("arm", PENDULUM, **base)
     key, place, meta = grid_rbd.warm_robot("arm", PENDULUM, **base)

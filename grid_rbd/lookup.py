@@ -1,0 +1,100 @@
+"""Looking up registered robots."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from grid_backends.numpy import RobotHandle
+from grid_core.build import RobotEntry, RobotRequest, load_entry
+from grid_core.build.models import DESCRIPTION
+from grid_core.build.options import BuildOptions
+from grid_core.errors import RobotNotRegisteredError
+from grid_core.model.xml_source import Source, read_source
+from grid_core.plugins.manager import load_catalogue
+from grid_rbd.handles import adjusted, compiled_handle, lazy_handle, reference_handle
+from grid_rbd.registering import register_robot
+from grid_rbd.wishes import check_backend, check_convention, description_of, make_wish
+from grid_store import Store
+
+
+def get_robot(
+    name: str,
+    cache_dir: str | Path | None = None,
+    *,
+    backend: str = "numpy",
+    output_convention: str = "pinocchio",
+    urdf_path: str | Path | None = None,
+    _profile_overlay: str | None = "pybind",
+    **register_opts: Any,
+) -> RobotHandle:
+    """Return a handle on a registered robot; needs no compiler and no description.
+
+    Parameters
+    ----------
+    name : str
+    cache_dir : path, optional
+    urdf_path : path, optional
+        Registered under the name if there is no such robot, with ``register_opts``. If there is one, it is returned,
+        with a warning when it was made from something else.
+
+    Raises
+    ------
+    RobotNotRegisteredError
+        The name is not registered, and no description was given.
+    StaleRobotError
+        The stored build cannot be used by this process; ``reasons`` says why.
+    TypeError
+        Build options without a description.
+    """
+    check_backend(backend)
+    check_convention(output_convention)
+    threads = register_opts.pop("threads", None)
+    if register_opts and urdf_path is None:
+        raise TypeError(
+            f"get_robot() got build options {sorted(register_opts)} without urdf_path; "
+            "a stored robot is as it was built"
+        )
+    store = Store(cache_dir)
+    try:
+        entry = load_entry(name, store)
+    except RobotNotRegisteredError:
+        if urdf_path is None:
+            raise
+        return register_robot(
+            name, urdf_path, cache_dir=cache_dir, threads=threads, output_convention=output_convention, **register_opts
+        )
+    if urdf_path is not None:
+        _warn_if_different(name, entry, make_wish(description_of(urdf_path, None), register_opts).request)
+    return adjusted(_stored_handle(entry, store), output_convention, threads)
+
+
+def _stored_handle(entry: RobotEntry, store: Store) -> RobotHandle:
+    record = entry.record
+    facts = record["facts"]
+    if facts["device"] == "reference":
+        return reference_handle(entry.name, entry.model, _request_of(entry, store), facts)
+    if facts["lazy"]:
+        return lazy_handle(entry.name, entry.model, _request_of(entry, store), facts, store, entry.units)
+    return compiled_handle(entry, load_catalogue(tuple(record["plugin_files"])))
+
+
+def _request_of(entry: RobotEntry, store: Store) -> RobotRequest:
+    """Rebuild the request of a stored robot from its record and its kept description."""
+    record = entry.record
+    kept = store.get(record["model"])
+    assert kept is not None
+    source: Source = read_source(kept.verified(DESCRIPTION).read_bytes())
+    options = BuildOptions.from_json(record["options"])
+    algorithms = tuple(record["facts"]["algorithm_list"])
+    return RobotRequest(source, options, algorithms, record["level"], None, tuple(record["plugin_files"]))
+
+
+def _warn_if_different(name: str, entry: RobotEntry, request: RobotRequest) -> None:
+    if entry.record["request"] != request.identity().digest:
+        warnings.warn(
+            f"robot {name!r} is registered already, from another description, options or version of grid-rbd; "
+            "the stored one is returned. Use register_robot to replace it",
+            stacklevel=3,
+        )
