@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grid_backends.numpy import CudaHandle, ReferenceFunctions, RobotHandle, RobotRecord, open_cuda_unit
-from grid_backends.numpy.cuda import device_index
+from grid_backends.numpy import CudaHandle, ReferenceFunctions, RobotHandle, RobotRecord, UnitFunctions
+from grid_backends.numpy.functions import open_function
 from grid_backends.numpy.record import Call, FunctionProvider
-from grid_backends.numpy.units import open_unit
 from grid_core.build import RobotRequest, build, make_plan
 from grid_core.build.entry import RobotEntry, UnitPaths, verified_unit
 from grid_core.model import Model
@@ -48,7 +47,7 @@ def compiled_handle(entry: RobotEntry, catalogue: Catalogue) -> RobotHandle:
         entry.name, entry.model, catalogue, entry.record["facts"],
         dtype=entry.options.dtype, algorithms=tuple(entry.units),
     )  # fmt: skip
-    return _handle(record, _BuiltUnits(record, entry.units))
+    return _handle(record, UnitFunctions(record, entry.units))
 
 
 def lazy_handle(
@@ -84,31 +83,7 @@ def adjusted(handle: RobotHandle, output_convention: str, threads: int | None) -
 
 
 def _handle(record: RobotRecord, functions: FunctionProvider) -> RobotHandle:
-    return CudaHandle(record, functions) if _on_gpu(record) else RobotHandle(record, functions)
-
-
-def _on_gpu(record: RobotRecord) -> bool:
-    return record.device.startswith("cuda")
-
-
-def _open(path: Path, record: RobotRecord, name: str) -> Call:
-    """Open the compiled file of a unit for the device of a robot."""
-    signature = record.signatures[name]
-    if _on_gpu(record):
-        return open_cuda_unit(path.parent, signature, device_index(record.device))
-    return open_unit(path, signature)
-
-
-class _BuiltUnits:
-    """Opens the unit of an algorithm when it is first called."""
-
-    def __init__(self, record: RobotRecord, units: UnitPaths) -> None:
-        self._record = record
-        self._units = units
-
-    def get(self, name: str) -> Call | None:
-        path = self._units.get(name)
-        return None if path is None else _open(path, self._record, name)
+    return CudaHandle(record, functions) if record.device.startswith("cuda") else RobotHandle(record, functions)
 
 
 class _LazyUnits:
@@ -126,7 +101,7 @@ class _LazyUnits:
         if name not in self._record.declarations:
             return None
         path = self._built.get(name) or self._build(name)
-        return _open(path, self._record, name)
+        return open_function(path, self._record, name)
 
     def _build(self, name: str) -> Path:
         with self._lock:

@@ -10,7 +10,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from grid_backends.numpy import CudaFunctions, CudaHandle, ReferenceFunctions, RobotHandle, UnitFunctions
+from grid_backends.numpy import CudaHandle, ReferenceFunctions, RobotHandle, UnitFunctions
+from grid_backends.numpy.cuda import CUBIN
 from grid_core.model import Model, load_model
 from tests.grid_backends.cuda.fakes import FakeDriver, compile_fake, write_unit
 from tests.grid_backends.toys import CXX, HERE, RUNTIME, URDF, build_runner, evaluate, make_record
@@ -72,8 +73,8 @@ def make_handle(
             request.getfixturevalue("native")
             request.getfixturevalue("fake_driver")
             record = make_record(model, dtype, device="cuda")
-            folders = {n: write_unit(tmp_path / f"{n}_{dtype}", model, n, dtype) for n in record.algorithms}
-            return CudaHandle(record, CudaFunctions(record, folders))
+            cubins = {n: write_unit(tmp_path / f"{n}_{dtype}", model, n, dtype) / CUBIN for n in record.algorithms}
+            return CudaHandle(record, UnitFunctions(record, cubins))
         record = make_record(model, dtype, device="cpu")
         if request.param == "reference":
             return RobotHandle(record, ReferenceFunctions(record, evaluate))

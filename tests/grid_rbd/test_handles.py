@@ -90,7 +90,7 @@ def test_lazy_methods_compile_their_own_unit_once(stub: Stub, root: Path, monkey
         opened.append(signature.name)
         return lambda *_: signature.name
 
-    monkeypatch.setattr("grid_rbd.handles.open_unit", open_unit)
+    monkeypatch.setattr("grid_backends.numpy.functions.open_unit", open_unit)
     monkeypatch.setenv("STUB_MODE", "slow")
     robot = grid_rbd.register_robot("arm", PENDULUM, cache_dir=root, compiler=stub.command, lazy=True)
     assert stub.compiled() == []

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from grid_backends.numpy.cuda import CudaFunctions, CudaHandle, open_cuda_unit
+from grid_backends.numpy.cuda import CudaHandle, open_cuda_unit
+from grid_backends.numpy.functions import UnitFunctions
 from grid_backends.numpy.handle import RobotHandle
 from grid_backends.numpy.record import RobotRecord
 from grid_backends.numpy.reference import ReferenceFunctions
-from grid_backends.numpy.units import UnitFunctions
 
 __all__ = [
-    "CudaFunctions",
     "CudaHandle",
     "ReferenceFunctions",
     "RobotHandle",

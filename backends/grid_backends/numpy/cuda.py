@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,29 +69,6 @@ def open_cuda_unit(folder: Path, signature: Signature, device: int = 0) -> CudaF
         raise UnitError(f"unit {str(folder)!r}: {error}; rebuild the robot (force_rebuild=True)") from error
     unit = CudaUnit(str(folder / CUBIN), description, device, signature.dtype.itemsize)
     return CudaFunction(unit, *declared_arguments(signature), signature.result)
-
-
-class CudaFunctions:
-    """Opens the CUDA unit of an algorithm when it is first called.
-
-    Parameters
-    ----------
-    record : RobotRecord
-        The robot entry; its device is the one the functions run on.
-    units : mapping of str to Path
-        Folder of the unit of each algorithm that the entry holds.
-    """
-
-    def __init__(self, record: RobotRecord, units: Mapping[str, Path]) -> None:
-        self._record = record
-        self._units = units
-
-    def get(self, name: str) -> Call | None:
-        """Return the function of an algorithm, or ``None`` if the entry does not hold it."""
-        folder = self._units.get(name)
-        if folder is None:
-            return None
-        return open_cuda_unit(folder, self._record.signatures[name], device_index(self._record.device))
 
 
 class CudaHandle(RobotHandle):

@@ -1,35 +1,13 @@
-"""Functions of compiled units."""
+"""Functions of units that were compiled for the CPU."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from grid_backends.numpy.record import Call, RobotRecord
+from grid_backends.numpy.record import Call
 from grid_backends.numpy.signature import Signature
 from grid_core.plugins.algorithm import Input
-
-
-class UnitFunctions:
-    """Opens the unit of an algorithm when it is first called.
-
-    Parameters
-    ----------
-    record : RobotRecord
-        The robot entry.
-    units : mapping of str to Path
-        Shared object of each algorithm that the entry holds.
-    """
-
-    def __init__(self, record: RobotRecord, units: Mapping[str, Path]) -> None:
-        self._record = record
-        self._units = units
-
-    def get(self, name: str) -> Call | None:
-        """Return the function of an algorithm, or ``None`` if the entry does not hold it."""
-        path = self._units.get(name)
-        return None if path is None else open_unit(path, self._record.signatures[name])
 
 
 def open_unit(path: Path, signature: Signature) -> Call:

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grid_backends.numpy import CudaFunctions, CudaHandle, RobotRecord
+from grid_backends.numpy import CudaHandle, RobotRecord, UnitFunctions
+from grid_backends.numpy.cuda import CUBIN
 from grid_core.kernel import evaluate, trace_algorithm
 from grid_core.kernel.settings import TraceSettings
 from grid_core.model import Model, load_model
@@ -42,7 +43,8 @@ class Robot:
     folders: dict[str, Path]
 
     def handle(self) -> CudaHandle:
-        return CudaHandle(self.record, CudaFunctions(self.record, self.folders))
+        cubins = {name: folder / CUBIN for name, folder in self.folders.items()}
+        return CudaHandle(self.record, UnitFunctions(self.record, cubins))
 
     def arguments(self, batch: int, *, seed: int = 1) -> tuple[np.ndarray, ...]:
         rng = np.random.default_rng(seed)
