@@ -15,6 +15,7 @@ from grid_core.build.compilers import Compiler
 from grid_core.build.models import read_model, stored_model
 from grid_core.build.plan import Plan, UnitPlan
 from grid_core.build.request import SCHEMA, RobotRequest
+from grid_core.build.targets import UnitInputs
 from grid_core.errors import CompileError, OptionError
 from grid_core.toolchains import run_all, worker_count
 from grid_store import Entry, Key, Store, StoreWriteError
@@ -114,9 +115,8 @@ def build_unit(
 
     catalogue, target = request.catalogue, request.target
     folders = catalogue.template_folders([algorithm])
-    texts = target.render(
-        catalogue.algorithms[algorithm], model, catalogue.algorithms, request.options, folders, request.level
-    )
+    declared = catalogue.algorithms
+    texts = target.render(UnitInputs(declared[algorithm], model, declared, request.options, folders, request.level))
     key = Key(
         {
             "schema": SCHEMA,

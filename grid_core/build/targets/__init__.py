@@ -2,9 +2,9 @@
 
 from grid_core.build.targets.cpu import CpuTarget
 from grid_core.build.targets.cuda import CudaTarget
-from grid_core.build.targets.target import Target
+from grid_core.build.targets.target import Target, UnitInputs
 
-__all__ = ["CpuTarget", "CudaTarget", "Target", "target_of"]
+__all__ = ["CpuTarget", "CudaTarget", "Target", "UnitInputs", "target_of"]
 
 
 def target_of(level: str) -> Target:

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from grid_core.build.options import BuildOptions
-from grid_core.build.targets.target import Target
+from grid_core.build.targets.target import Target, UnitInputs
 from grid_core.errors import CompileError
-from grid_core.plugins.algorithm import Algorithm
 from grid_core.toolchains import CxxCompiler, find_compiler, level_identity, machine_supports
 from grid_core.toolchains.levels import level_flags
-
-if TYPE_CHECKING:
-    from grid_core.model import Model
 
 SYMBOL = "grid_unit_table"
 
@@ -37,18 +31,12 @@ class CpuTarget(Target):
     def find_compiler(self, override: str | None, known: Sequence[str]) -> CxxCompiler:
         return find_compiler(override, known=[CxxCompiler.from_json(text) for text in known])
 
-    def render(
-        self,
-        algorithm: Algorithm,
-        model: Model,
-        algorithms: Mapping[str, Algorithm],
-        options: BuildOptions,
-        folders: Sequence[str],
-        level: str,  # noqa: ARG002 - the compiler's options say it all
-    ) -> dict[str, str]:
+    def render(self, inputs: UnitInputs) -> dict[str, str]:
         from grid_core.codegen.render import render_unit
 
-        return {self.source: render_unit(algorithm, model, algorithms, options.settings, options.dtype, folders)}
+        settings, dtype = inputs.options.settings, inputs.options.dtype
+        text = render_unit(inputs.algorithm, inputs.model, inputs.algorithms, settings, dtype, inputs.folders)
+        return {self.source: text}
 
     def check_loadable(self, unit: Path, level: str) -> None:
         if not self.runs_here(level):

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from grid_core.build.options import BuildOptions
-from grid_core.build.targets.target import Target
+from grid_core.build.targets.target import Target, UnitInputs
 from grid_core.errors import CompileError, OptionError
-from grid_core.plugins.algorithm import Algorithm
 from grid_core.toolchains.nvcc import NvccCompiler, find_nvcc
-
-if TYPE_CHECKING:
-    from grid_core.model import Model
 
 ELF = b"\x7fELF"
 DESCRIPTION = "unit.json"
@@ -41,24 +35,15 @@ class CudaTarget(Target):
     def find_compiler(self, override: str | None, known: Sequence[str]) -> NvccCompiler:
         return find_nvcc(override, known=[NvccCompiler.from_json(text) for text in known])
 
-    def render(
-        self,
-        algorithm: Algorithm,
-        model: Model,
-        algorithms: Mapping[str, Algorithm],
-        options: BuildOptions,
-        folders: Sequence[str],
-        level: str,
-    ) -> dict[str, str]:
+    def render(self, inputs: UnitInputs) -> dict[str, str]:
         from grid_core.codegen.cuda import describe, render_cuda_unit
 
-        text, kernels = render_cuda_unit(algorithm, model, algorithms, options.settings, options.dtype, folders)
-        return {
-            self.source: text,
-            DESCRIPTION: json.dumps(
-                describe(algorithm, options.dtype, int(level.removeprefix("sm_")), kernels), indent=1
-            ),
-        }
+        settings, dtype = inputs.options.settings, inputs.options.dtype
+        text, kernels = render_cuda_unit(
+            inputs.algorithm, inputs.model, inputs.algorithms, settings, dtype, inputs.folders
+        )
+        description = describe(inputs.algorithm, dtype, int(inputs.level.removeprefix("sm_")), kernels)
+        return {self.source: text, DESCRIPTION: json.dumps(description, indent=1)}
 
     def check_loadable(self, unit: Path, level: str) -> None:  # noqa: ARG002 - see runs_here
         with unit.open("rb") as file:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,6 +14,32 @@ from grid_core.plugins.algorithm import Algorithm
 if TYPE_CHECKING:
     from grid_core.build.compilers import Compiler
     from grid_core.model import Model
+
+
+@dataclass(frozen=True)
+class UnitInputs:
+    """What the source of a unit follows from.
+
+    Attributes
+    ----------
+    algorithm : Algorithm
+    model : Model
+        The robot.
+    algorithms : mapping of str to Algorithm
+        Every declared algorithm by name, for those that this one calls.
+    options : BuildOptions
+    folders : sequence of str
+        Template folders of the plugins involved.
+    level : str
+        Instruction set, see :func:`~grid_core.build.targets.target_of`.
+    """
+
+    algorithm: Algorithm
+    model: Model
+    algorithms: Mapping[str, Algorithm]
+    options: BuildOptions
+    folders: Sequence[str]
+    level: str
 
 
 class Target(ABC):
@@ -49,15 +76,7 @@ class Target(ABC):
         """Return a working compiler; ``known`` are records of earlier ones, which need not be probed again."""
 
     @abstractmethod
-    def render(
-        self,
-        algorithm: Algorithm,
-        model: Model,
-        algorithms: Mapping[str, Algorithm],
-        options: BuildOptions,
-        folders: Sequence[str],
-        level: str,
-    ) -> dict[str, str]:
+    def render(self, inputs: UnitInputs) -> dict[str, str]:
         """Return the text files of a unit by name: its source, and what goes beside the compiled file."""
 
     @abstractmethod
