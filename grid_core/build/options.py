@@ -41,16 +41,16 @@ class BuildOptions:
     def to_json(self) -> dict[str, Any]:
         """Return the options as plain JSON values, in a fixed order."""
         values = asdict(self)
-        values["settings"]["runtime"] = sorted(self.settings.runtime)
-        if isinstance(self.settings.friction_width, tuple):
-            values["settings"]["friction_width"] = list(self.settings.friction_width)
+        settings = values["settings"]
+        settings["runtime"] = sorted(self.settings.runtime)
+        values["settings"] = {name: list(v) if isinstance(v, tuple) else v for name, v in settings.items()}
         return values
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> BuildOptions:
-        settings = dict(values["settings"])
-        width = settings["friction_width"]
-        settings["friction_width"] = tuple(width) if isinstance(width, list) else width
+        settings: dict[str, Any] = {
+            name: tuple(v) if isinstance(v, list) else v for name, v in values["settings"].items()
+        }
         settings["runtime"] = frozenset(settings["runtime"])
         return cls(values["floating_base"], values["follow_mimic"], values["dtype"], TraceSettings(**settings))
 

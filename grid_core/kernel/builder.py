@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from grid_core.errors import TraceError, nearest
 from grid_core.kernel.kernel import Action, Argument, Kernel, Loop, RowStore, Store
-from grid_core.kernel.settings import TraceSettings
+from grid_core.kernel.settings import TraceSettings, dimensions
 from grid_core.kernel.tangent import configuration_directions, derivatives, plain_directions
 from grid_core.plugins.algorithm import Absent, Algorithm, resolve
 from grid_core.trace.scalar import Graph, Real, Scalar, is_truth
@@ -38,6 +39,11 @@ class _Session:
     loops: int = 0
     looping: bool = False
     tree: TracedTree | None = None
+
+    @cached_property
+    def dims(self) -> dict[str, int]:
+        """Dimensions by the names that declared shapes use."""
+        return dimensions(self.model, self.settings)
 
     def input(self, name: str, size: int, shape: tuple[int, ...]) -> list[Real]:
         """Declare a kernel input and return its scalars."""
@@ -91,7 +97,7 @@ class KernelBuilder:
         declared = self._declared_input(name)
         if name in self._arguments:
             return self._arguments[name]
-        return _nest([0.0] * _size(shape := resolve(declared.shape, self.model.dims)), shape)
+        return _nest([0.0] * _size(shape := resolve(declared.shape, self._session.dims)), shape)
 
     def output(self, name: str, values: Nested) -> None:
         """Set a declared output from a nested sequence of scalars in its shape."""
@@ -99,7 +105,7 @@ class KernelBuilder:
         if declared is None:
             known = [o.name for o in self._algorithm.outputs]
             raise TraceError(f"{self._algorithm.name} declares no output {name!r}{nearest(name, known)}")
-        shape = resolve(declared.shape, self.model.dims)
+        shape = resolve(declared.shape, self._session.dims)
         _check_shape(f"{self._algorithm.name}: output {name!r}", values, shape)
         flat = _flatten(values, len(shape))
         if any(is_truth(x) for x in flat):
@@ -274,12 +280,12 @@ def trace_algorithm(
     arguments = {}
     for declared in algorithm.inputs:
         if declared.name not in absent:
-            shape = resolve(declared.shape, model.dims)
+            shape = resolve(declared.shape, session.dims)
             arguments[declared.name] = _nest(session.input(declared.name, _size(shape), shape), shape)
     results = _inline(session, algorithm, arguments)
     outputs = []
     for output in algorithm.outputs:
-        shape = resolve(output.shape, model.dims)
+        shape = resolve(output.shape, session.dims)
         outputs.append(Argument(output.name, _size(shape), shape))
         for index, value in enumerate(_flatten(results[output.name], len(shape))):
             section = value.section if isinstance(value, Scalar) else ""
@@ -311,8 +317,8 @@ def variants(algorithm: Algorithm) -> list[frozenset[str]]:
 
 
 def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nested]) -> dict[str, Nested]:
-    _check_arguments(algorithm, arguments, session.model.dims)
-    arguments = {**_defaults(algorithm, session.model.dims), **arguments}
+    _check_arguments(algorithm, arguments, session.dims)
+    arguments = {**_defaults(algorithm, session.dims), **arguments}
     key = (algorithm.name, *((n, tuple(map(_identity, _flatten_any(a)))) for n, a in sorted(arguments.items())))
     if key in session.calls:
         return session.calls[key]

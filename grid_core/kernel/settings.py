@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from grid_core.model import Frame, Model
 
 
 @dataclass(frozen=True)
@@ -18,10 +22,43 @@ class TraceSettings:
     friction_width : float or tuple of float
         Width ``w`` of ``tanh(qd / w)``, one value or one per velocity slot.
     runtime : frozenset of str
-        Parameter tables that are inputs instead of constants: ``"inertia"``, ``"transform"``, ``"joint_dynamics"``.
+        Parameter tables that are inputs instead of constants: keys of :data:`grid_core.kernel.tables.TABLES`.
+    end_effectors : tuple of str
+        Frames that count as end effectors, in this order; empty: those of the leaf joints.
+    contact_frames : tuple of str
+        Frames at which contact wrenches act, in this order.
     """
 
     joint_dynamics: bool = False
     friction_model: str = "sign"
     friction_width: float | tuple[float, ...] = 0.03
     runtime: frozenset[str] = frozenset()
+    end_effectors: tuple[str, ...] = ()
+    contact_frames: tuple[str, ...] = ()
+
+    def end_effector_frames(self, model: Model) -> tuple[Frame, ...]:
+        """Return the frames of the end effectors.
+
+        Raises
+        ------
+        ArgumentError
+            The robot has no frame of that name.
+        """
+        names = self.end_effectors or tuple(model.joints[i].name for i in model.leaf_joints)
+        return tuple(model.frame(name) for name in names)
+
+    def contacts(self, model: Model) -> tuple[Frame, ...]:
+        """Return the frames of the contacts.
+
+        Raises
+        ------
+        ArgumentError
+            The robot has no frame of that name.
+        """
+        return tuple(model.frame(name) for name in self.contact_frames)
+
+
+def dimensions(model: Model, settings: TraceSettings) -> dict[str, int]:
+    """Return the dimensions that declared shapes use: those of the model, ``nee`` end effectors, ``nc`` contacts."""
+    ends = len(settings.end_effectors) or len(model.leaf_joints)
+    return {**model.dims, "nee": ends, "nf": len(model.frames), "nc": len(settings.contact_frames)}

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from grid_core.kernel.lumping import lump
 from grid_core.kernel.settings import TraceSettings
+from grid_core.kernel.tables import TABLES
+from grid_core.plugins.algorithm import resolve
 from grid_core.trace.functions import less, select, tanh
 from grid_core.trace.linalg import (
     IDENTITY3,
@@ -47,6 +49,13 @@ class TracedTree:
         self.settings = settings
         self._declare = declare
 
+    def _table(self, option: str) -> list[list[Real]]:
+        """Return the rows of a run-time table."""
+        declared = TABLES[option].input
+        rows, columns = resolve(declared.shape, self.model.dims)
+        flat = self._declare(declared.name, rows * columns, (rows, columns))
+        return [flat[columns * i : columns * (i + 1)] for i in range(rows)]
+
     @cached_property
     def parents(self) -> tuple[int, ...]:
         return tuple(joint.parent for joint in self.model.joints)
@@ -63,9 +72,7 @@ class TracedTree:
     def inertias(self) -> tuple[Inertia, ...]:
         """Per body, its inertia about the body origin in body axes."""
         if "inertia" in self.settings.runtime:
-            nb = self.model.nb
-            table = self._declare("inertia_params", 10 * nb, (nb, 10))
-            rows = [table[10 * i : 10 * i + 10] for i in range(nb)]
+            rows = self._table("inertia")
             return tuple(Inertia(r[0], tuple(r[1:4]), (r[4], r[5], r[6], r[7], r[8], r[9])) for r in rows)
         return tuple(
             Inertia(float(b.mass), vector(b.first_moment), symmetric(matrix(b.inertia))) for b in self.model.bodies
@@ -86,10 +93,7 @@ class TracedTree:
     def placements(self) -> tuple[Transform, ...]:
         """Per joint, the pose of its frame at zero in the parent body."""
         if "transform" in self.settings.runtime:
-            nb = self.model.nb
-            table = self._declare("transform_params", 6 * nb, (nb, 6))
-            rows = [table[6 * i : 6 * i + 6] for i in range(nb)]
-            return tuple(Transform(rotation_of_rpy(r[3:]), tuple(r[:3])) for r in rows)
+            return tuple(Transform(rotation_of_rpy(r[3:]), tuple(r[:3])) for r in self._table("transform"))
         return tuple(
             Transform(matrix(j.placement.rotation), vector(j.placement.translation)) for j in self.model.joints
         )
@@ -125,11 +129,18 @@ class TracedTree:
         """Return viscous damping, Coulomb friction and tanh width per velocity slot."""
         model, nv = self.model, self.model.nv
         if "joint_dynamics" in self.settings.runtime:
-            table = self._declare("joint_dynamics_params", 3 * nv, (3, nv))
-            return table[:nv], table[nv : 2 * nv], table[2 * nv :]
+            damping, friction, width_row, _ = self._table("joint_dynamics")
+            return damping, friction, width_row
         width = self.settings.friction_width
         widths = [float(width)] * nv if isinstance(width, (int, float)) else [float(w) for w in width]
         return [float(x) for x in model.damping], [float(x) for x in model.friction], list(widths)
+
+    @cached_property
+    def armature(self) -> list[Real]:
+        """Rotor inertia per velocity slot, which adds to the diagonal of the mass matrix; zero when baked."""
+        if "joint_dynamics" in self.settings.runtime:
+            return self._table("joint_dynamics")[3]
+        return [0.0] * self.model.nv
 
     def joint_friction(self, qd: Sequence[Real]) -> tuple[list[Real], list[Real]]:
         """Return the torque that damping and friction take at rates ``qd``, and its slope along each rate.

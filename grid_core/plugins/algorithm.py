@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from grid_core.kernel.builder import KernelBuilder
+    from grid_core.plugins.robot_view import Reader
 
 Shape = tuple[str, ...]
 """Per-sample shape in terms of the model's dimensions: ``("nv", "2*nv")``. See :func:`resolve`."""
@@ -51,6 +52,11 @@ class Input:
     tangent : str or None
         Differentiation space: ``"configuration"`` (columns along the tangent, width nv) or ``None`` (plain vector
         space).
+    read : callable or None
+        ``read(robot, given)`` turns what a caller passed, names of frames for instance, into the numbers that the
+        kernel takes. ``given`` holds the caller's values of all inputs that have a reader, ``None`` for those left out.
+    each : bool
+        The reader gives one row per item of a list, which becomes one more batch axis of the call, the last one.
     """
 
     name: str
@@ -61,10 +67,12 @@ class Input:
     keyword_only: bool = False
     scalar_slot: int | None = None
     tangent: str | None = None
+    read: Reader | None = None
+    each: bool = False
 
     @property
     def optional(self) -> bool:
-        return self.absent is not None or self.default is not None
+        return self.absent is not None or self.default is not None or self.read is not None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from grid_core.kernel import evaluate, trace_algorithm
 from grid_core.kernel.kernel import Kernel
 from grid_core.kernel.settings import TraceSettings
+from grid_core.kernel.tables import TABLES, described_values
 from grid_core.model import Model, load_model
 from grid_core.plugins.manager import load_catalogue
 from grid_core.toolchains import CxxCompiler
@@ -19,7 +20,6 @@ from grid_core.trace.linalg import rotation_of_rpy
 from tests.grid_core.units import GOLDEN, compile_algorithm
 
 Array = NDArray[Any]
-TABLES = ("inertia", "transform", "joint_dynamics")
 FRICTION: dict[str, Any] = {"joint_dynamics": True, "friction_model": "tanh", "friction_width": 0.05}
 ROBOT = """<robot name="tables"><link name="base"/>
 <link name="a"><inertial><origin xyz="0.1 0.2 -0.1" rpy="0.3 0.1 -0.4"/><mass value="1.2"/>
@@ -35,26 +35,10 @@ ROBOT = """<robot name="tables"><link name="base"/>
 </robot>"""
 
 
-def rpy_of(rotation: Array) -> Array:
-    roll = np.arctan2(rotation[2, 1], rotation[2, 2])
-    pitch = np.arctan2(-rotation[2, 0], np.hypot(rotation[0, 0], rotation[1, 0]))
-    rpy = np.array([roll, pitch, np.arctan2(rotation[1, 0], rotation[0, 0])])
-    np.testing.assert_allclose(np.array(rotation_of_rpy(list(map(float, rpy))), float), rotation, atol=1e-14)
-    return rpy
-
-
-def tables_of(model: Model, width: float = FRICTION["friction_width"]) -> dict[str, Array]:
+def tables_of(model: Model, settings: TraceSettings | None = None) -> dict[str, Array]:
     """Return the tables with the model's own values, flat."""
-    upper = np.triu_indices(3)
-    inertia = [[b.mass, *b.first_moment, *np.asarray(b.inertia)[upper]] for b in model.bodies]
-    places = [j.placement for j in model.joints]
-    transform = [[*p.translation, *rpy_of(np.asarray(p.rotation))] for p in places]
-    dynamics = [model.damping, model.friction, np.full(model.nv, width)]
-    return {
-        "inertia_params": np.array(inertia, float).ravel(),
-        "transform_params": np.array(transform, float).ravel(),
-        "joint_dynamics_params": np.array(dynamics, float).ravel(),
-    }
+    described = described_values(TABLES.values(), model, settings or TraceSettings(**FRICTION))
+    return {name: values.ravel() for name, values in described.items()}
 
 
 def inputs_of(model: Model, kernel: Kernel, batch: int) -> dict[str, Array]:
@@ -76,7 +60,7 @@ MODELS = {
 
 
 @pytest.mark.filterwarnings("ignore::grid_core.model.URDFWarning")
-@pytest.mark.parametrize("runtime", [*((t,) for t in TABLES), TABLES])
+@pytest.mark.parametrize("runtime", [*((t,) for t in TABLES), tuple(TABLES)])
 @pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "inverse_dynamics_gradient", "crba"])
 @pytest.mark.parametrize("robot", sorted(MODELS))
 def test_own_values_change_nothing(robot: str, name: str, runtime: tuple[str, ...]) -> None:
@@ -93,11 +77,11 @@ def test_own_values_change_nothing(robot: str, name: str, runtime: tuple[str, ..
 
 def test_tables_are_the_declared_inputs() -> None:
     model = load_model(ROBOT)
-    kernel = traced(model, "inverse_dynamics", TABLES)
+    kernel = traced(model, "inverse_dynamics", tuple(TABLES))
     assert {a.name: a.shape for a in kernel.inputs if a.name.endswith("_params")} == {
         "inertia_params": (2, 10),
         "transform_params": (2, 6),
-        "joint_dynamics_params": (3, 2),
+        "joint_dynamics_params": (4, 2),
     }
     assert not [a.name for a in traced(model, "inverse_dynamics", ()).inputs if a.name.endswith("_params")]
 
@@ -126,3 +110,14 @@ def test_compiled_shared_and_per_sample(friction_model: str, cxx: CxxCompiler, t
     found = unit("inverse_dynamics", at_rest | heavier, 19)["tau"]
     wrench = unit("inverse_dynamics", {"q": inputs["q"], "f_ext": inputs["f_ext"]} | heavier, 19)["tau"]
     np.testing.assert_allclose(found - wrench, (frictionless - wrench) * factors, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("rpy", [(0.3, -0.7, 2.9), (0.4, np.pi / 2, 0.0), (-0.4, -np.pi / 2, 0.0), (0.0, np.pi, 0.0)])
+def test_described_angles_give_the_placement(rpy: tuple[float, ...]) -> None:
+    """Also at pitch +-90 degrees, where roll and yaw turn about one axis."""
+    origin = f'rpy="{" ".join(map(repr, rpy))}"'
+    model = load_model(ROBOT.replace('rpy="0.4 -0.3 0.2"', origin))
+    row = described_values([TABLES["transform"]], model, TraceSettings())["transform_params"][0]
+    np.testing.assert_allclose(row[:3], model.joints[0].placement.translation)
+    rebuilt = np.array(rotation_of_rpy(list(map(float, row[3:]))), float)
+    np.testing.assert_allclose(rebuilt, model.joints[0].placement.rotation, atol=1e-14)
