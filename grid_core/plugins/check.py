@@ -29,12 +29,29 @@ RESERVED = CPP_WORDS | frozenset(
     re.findall(
         r"\w+",
         """
-        at begin detail end first in in_stride int64_t lanes memory model out out_stride owner rows self table
+        at begin detail end first in in_stride int64_t lanes memory model out out_stride owner rows self stream table
         threads unit ws
         """,
     )
 )
 """Words that names cannot be: those of C++ and those that generated functions use themselves."""
+HANDLE_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        apply_batch_overlay apply_profile_overlay attach_tool capabilities close closed configuration_layout
+        contact_fext contact_frames context ctx_id detach_tool device device_profile dtype floating_base frames
+        friction_model inertia_params install_device_pool is_pinned joint_damping joint_effort_limits joint_friction
+        joint_friction_width joint_names joint_pos_limits joint_vel_limits kernel_max_threads max_batch
+        max_perf_level_threads meta model model_version mujoco name nb neutral nq num_bodies num_ees num_joints
+        num_vel nv output_convention pinned_empty random runtime_inertia runtime_joint_dynamics runtime_transform
+        set_inertia_params set_joint_dynamics set_threads_per_block set_transform_params threads threads_per_block
+        tool tool_fext transform_params
+        """,
+    )
+)
+"""Attributes of handles: a method of such a name would hide one, so no algorithm has it."""
+
 DIMENSIONS = {"nq": 1, "nv": 1, "nb": 1}
 
 
@@ -44,6 +61,11 @@ def check_algorithm(algorithm: Algorithm) -> None:
         raise PluginError(f"grid_algorithms() returned {algorithm!r}; return grid_core.plugins.Algorithm objects")
     for name in (algorithm.name, *algorithm.aliases):
         _check_name(f"algorithm {algorithm.name!r}", name)
+        if name in HANDLE_WORDS:
+            raise PluginError(
+                f"algorithm {algorithm.name!r}: every handle has an attribute {name!r}, which a method of that name "
+                "would hide; rename the algorithm or its alias"
+            )
     if not callable(algorithm.emit):
         raise PluginError(f"algorithm {algorithm.name!r}: emit is {algorithm.emit!r}; give the function that traces it")
     if not algorithm.outputs:

@@ -44,6 +44,16 @@ def test_names(name: str) -> None:
         check_algorithm(replace(GOOD, outputs=(Output(name, ("nq",), "in"),)))
 
 
+@pytest.mark.parametrize("name", ["neutral", "nq", "capabilities", "threads_per_block"])
+def test_names_of_handle_attributes(name: str) -> None:
+    rule = rf"every handle has an attribute '{name}', which a method of that name would hide; rename the algorithm or"
+    with pytest.raises(PluginError, match=f"algorithm '{name}': {rule}"):
+        check_algorithm(replace(GOOD, name=name))
+    with pytest.raises(PluginError, match=f"algorithm 'good': {rule}"):
+        check_algorithm(replace(GOOD, aliases=(name,)))
+    check_algorithm(replace(GOOD, inputs=(Input("neutral", ("nq",), "in"),)))
+
+
 @pytest.mark.parametrize(
     "shape",
     [("nx",), ("nv+1",), ("2 nv",), ("-1",), ("0",), ("nv*0",), ("",), ("nv*",), ("1.5",), (3,), (None,), None,

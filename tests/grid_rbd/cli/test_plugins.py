@@ -50,6 +50,13 @@ def test_a_broken_plugin(run: Run, tmp_path: Path) -> None:
     assert document["broken"][0]["disable"] == "GRID_RBD_DISABLE_PLUGINS=broken"
 
 
+def test_a_name_that_handles_use(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "second.py"
+    file.write_text(SECOND.replace("NAME", "neutral"))
+    (broken,) = run("plugins", "--json", "--plugin", file).document["broken"]
+    assert "every handle has an attribute 'neutral'" in broken["reason"]
+
+
 def test_two_providers_of_one_name(run: Run, tmp_path: Path) -> None:
     taken = next(iter(load_catalogue().algorithms))
     file = tmp_path / "second.py"
