@@ -18,7 +18,7 @@ from grid_core.build import RobotRequest, build, make_plan
 from grid_core.build.entry import RobotEntry, UnitPaths, verified_unit
 from grid_core.model import Model
 from grid_core.plugins.catalogue import Catalogue
-from grid_store import Store
+from grid_store import CorruptEntryError, Store
 
 
 def record_of(
@@ -100,8 +100,13 @@ class _LazyUnits:
     def get(self, name: str) -> Call | None:
         if name not in self._record.declarations:
             return None
-        path = self._built.get(name) or self._build(name)
-        return open_function(path, self._record, name)
+        return open_function(self._found(name) or self._build(name), self._record, name)
+
+    def _found(self, name: str) -> Path | None:
+        try:
+            return self._built.get(name)
+        except CorruptEntryError:  # the plan that comes next finds the same and says so
+            return None
 
     def _build(self, name: str) -> Path:
         with self._lock:

@@ -17,7 +17,7 @@ from grid_rbd.growing import grown
 from grid_rbd.handles import adjusted, compiled_handle, lazy_handle, reference_handle
 from grid_rbd.warming import build_and_bind, checked_model, facts_of
 from grid_rbd.wishes import Wish, description_of, make_wish
-from grid_store import Store
+from grid_store import CorruptEntryError, Store
 
 
 def register_robot(
@@ -199,7 +199,7 @@ def _registered(name: str, wish: Wish, store: Store, *, force: bool) -> RobotHan
 
 
 def _current(name: str, wish: Wish, store: Store) -> RobotEntry | None:
-    """Return the stored robot if it is exactly what is asked for, without running or generating anything."""
+    """Return the stored robot if it is exactly what is asked for and whole, without running or generating anything."""
     record = store.resolve(name)
     if record is None or record.get("request") != wish.request.identity().digest or record["facts"] != facts_of(wish):
         return None
@@ -209,6 +209,8 @@ def _current(name: str, wish: Wish, store: Store) -> RobotEntry | None:
     except ToolchainError:
         pass  # what is built runs without a compiler
     try:
-        return load_entry(name, store)
-    except StaleRobotError:
+        entry = load_entry(name, store)
+        entry.units.verify()
+    except (StaleRobotError, CorruptEntryError):
         return None
+    return entry

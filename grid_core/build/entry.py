@@ -14,7 +14,7 @@ from grid_core.build.request import SCHEMA, RobotRequest
 from grid_core.build.targets import target_of
 from grid_core.errors import RobotNotRegisteredError, StaleRobotError, nearest
 from grid_core.model import Model
-from grid_store import Entry, EntryMissingError, Store
+from grid_store import CorruptEntryError, Entry, EntryMissingError, Store
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,11 @@ class RobotEntry:
 
 @dataclass(frozen=True)
 class UnitPaths(Mapping[str, Path]):
-    """Paths of units by algorithm. Entries stay leased while this object lives, so that no collection removes them."""
+    """Paths of units by algorithm. Entries stay leased while this object lives, so that no collection removes them.
+
+    Looking a path up verifies the unit: ``CorruptEntryError`` says that it is damaged, ``StaleRobotError`` that it is
+    gone.
+    """
 
     store: Store
     entries: Mapping[str, Entry]
@@ -52,6 +56,8 @@ class UnitPaths(Mapping[str, Path]):
         try:
             self.leases.append(self.store.lease(entry.key))
             return verified_unit(entry)
+        except CorruptEntryError as error:
+            raise CorruptEntryError(f"the unit of {algorithm!r}: {error}; register_robot does that") from error
         except EntryMissingError:  # a KeyError, which Mapping.get would take for an algorithm that is not built
             raise StaleRobotError(*_lost(algorithm)) from None
 
@@ -60,6 +66,11 @@ class UnitPaths(Mapping[str, Path]):
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    def verify(self) -> None:
+        """Read every unit that this process has not read yet, and raise ``CorruptEntryError`` if one is damaged."""
+        for entry in self.entries.values():
+            verified_unit(entry)
 
 
 def _lost(algorithm: str) -> tuple[str, list[str]]:
@@ -121,8 +132,11 @@ def load_entry(name: str, store: Store) -> RobotEntry:
     if model is None or reasons:
         raise _stale(name, reasons)
     found = {algorithm: entry for algorithm, entry in units.items() if entry is not None}
-    options = BuildOptions.from_json(record["options"])
-    return RobotEntry(name, read_model(model), options, UnitPaths(store, found), record)
+    try:
+        robot = read_model(model)
+    except CorruptEntryError as error:
+        raise _stale(name, [f"its model is damaged: {error}"]) from error
+    return RobotEntry(name, robot, BuildOptions.from_json(record["options"]), UnitPaths(store, found), record)
 
 
 def _stale(name: str, reasons: list[str]) -> StaleRobotError:

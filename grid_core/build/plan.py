@@ -80,7 +80,7 @@ class Plan:
 
 
 def make_plan(request: RobotRequest, store: Store, before: Mapping[str, Mapping[str, str]] | None = None) -> Plan:
-    """Look every unit of a request up in the store.
+    """Look every unit of a request up in the store; a damaged one, its digests included, has to be built.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def make_plan(request: RobotRequest, store: Store, before: Mapping[str, Mapping[
     for algorithm in request.algorithms:
         key = request.unit_key(algorithm, identity)
         action = store.lookup(key.digest)
-        entry = store.get(action.content) if action else None
+        entry = store.get(action.content, verify=True) if action else None
         reason = "" if entry else _reason(key, action is not None, (before or {}).get(algorithm))
         units.append(UnitPlan(algorithm, key, entry, reason))
     return Plan(request, compiler, tuple(units))
@@ -107,7 +107,7 @@ def make_plan(request: RobotRequest, store: Store, before: Mapping[str, Mapping[
 
 def _reason(key: Key, known: bool, before: Mapping[str, str] | None) -> str:
     if known:
-        return "its files are no longer in the store"
+        return "its files are damaged or no longer in the store"
     if before is None:
         return "it has not been built before"
     changed = [difference.name for difference in differences(before, key)]

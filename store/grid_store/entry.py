@@ -93,27 +93,23 @@ class Entry:
         StoreError
             The entry has no such file.
         """
-        path, record = self.path(name), self.files[name]
+        path = self.path(name)
         try:
-            with open(_open_inside(path), "rb", buffering=0) as stream:
-                holds = _holds(stream, record)
-        except OSError as error:
-            raise CorruptEntryError(f"{path} cannot be read ({error.strerror}): {_REBUILD}") from error
-        if not holds:
-            raise CorruptEntryError(f"{path} is not the file that was stored: {_REBUILD}")
+            _check_content(path, self.files[name])
+        except CorruptEntryError as error:
+            raise CorruptEntryError(f"{error}: build it again, which moves the damaged entry to quarantine") from error
         return path
 
 
-_REBUILD = "build it again, forced, which moves the damaged entry to quarantine"
+def find_entry(layout: Layout, key: str, *, used: bool = True, verify: bool = False) -> Entry | None:
+    """Return the entry of ``key``, or ``None``; takes no lock. Sizes are checked, with ``verify`` also digests.
 
-
-def find_entry(layout: Layout, key: str, *, used: bool = True) -> Entry | None:
-    """Return the entry of ``key``, or ``None``; takes no lock. Sizes are checked; ``used`` notes the time of use.
+    ``used`` notes the time of use.
 
     Raises
     ------
     CorruptEntryError
-        The record cannot be understood, or a file is missing or has another size.
+        The record cannot be understood, or a file is missing or not what was stored.
     UnsafeStoreError
         A symbolic link stands at the path of the entry or of one of its files.
     """
@@ -127,6 +123,8 @@ def find_entry(layout: Layout, key: str, *, used: bool = True) -> Entry | None:
     entry = decode_entry(directory, key, data)
     for name, record in entry.files.items():
         _check_size(directory / name, record.size)
+        if verify:
+            _check_content(directory / name, record)
     return entry
 
 
@@ -205,6 +203,16 @@ def _check_size(path: Path, size: int) -> None:
         raise UnsafeStoreError(f"{path} is a symbolic link; nothing in a store may be one: remove the entry")
     if status.st_size != size:
         raise CorruptEntryError(f"{path} has {status.st_size} bytes instead of {size}")
+
+
+def _check_content(path: Path, record: FileRecord) -> None:
+    try:
+        with open(_open_inside(path), "rb", buffering=0) as stream:
+            holds = _holds(stream, record)
+    except OSError as error:
+        raise CorruptEntryError(f"{path} cannot be read ({error.strerror})") from error
+    if not holds:
+        raise CorruptEntryError(f"{path} is not the file that was stored")
 
 
 def _holds(stream: FileIO, record: FileRecord) -> bool:

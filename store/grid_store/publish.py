@@ -49,7 +49,7 @@ def seal(staged: Path, key: Key, meta: Mapping[str, Any], modes: Modes) -> None:
 def publish(layout: Layout, staged: Staged, key: str, modes: Modes, *, force: bool) -> Entry:
     """Rename a sealed directory to the place of its key and return the entry there.
 
-    An entry that is already there wins if it can be read and ``force`` is not set; otherwise it goes to quarantine.
+    An entry that is already there wins if it is whole and ``force`` is not set; otherwise it goes to quarantine.
     A place that stays taken by something that this process cannot see leaves it with its own staged entry.
     """
     target = layout.object(key)
@@ -59,7 +59,7 @@ def publish(layout: Layout, staged: Staged, key: str, modes: Modes, *, force: bo
         if _rename(staged.directory, target):
             sync(target.parent)
             return replace(entry, directory=target)
-        if not force and (winner := _readable(layout, key)):
+        if not force and (winner := _whole(layout, key)):
             return winner
         quarantine(layout, key)
     staged.kept = True
@@ -76,9 +76,9 @@ def quarantine(layout: Layout, key: str) -> Path | None:
     return aside
 
 
-def _readable(layout: Layout, key: str) -> Entry | None:
+def _whole(layout: Layout, key: str) -> Entry | None:
     with contextlib.suppress(CorruptEntryError):
-        return find_entry(layout, key)
+        return find_entry(layout, key, verify=True)
     return None
 
 

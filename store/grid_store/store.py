@@ -57,10 +57,11 @@ class Store:
         """The root directory, which need not exist."""
         return self._layout.root
 
-    def get(self, key: str) -> Entry | None:
+    def get(self, key: str, *, verify: bool = False) -> Entry | None:
         """Return the entry of a content key, ``None`` when it must be built. Takes no lock; sizes are checked.
 
-        An entry that is damaged counts as missing, and the log says why.
+        An entry that is damaged counts as missing, and the log says why. With ``verify``, digests are checked as well,
+        so that it is known now rather than when a file is used.
 
         Raises
         ------
@@ -68,12 +69,14 @@ class Store:
             Others can write to the store, or a symbolic link stands in it.
         """
         for layout in self._readable():
-            if entry := _find(layout, key):
+            if entry := _find(layout, key, verify=verify):
                 return entry
         return None
 
     def obtain(self, key: Key, produce: Produce, *, force: bool = False, on_wait: OnWait | None = None) -> Entry:
         """Return the entry of ``key``, built by ``produce`` if need be; processes that ask at once build once.
+
+        An entry that is damaged, its digests included, goes to quarantine and is built again.
 
         Parameters
         ----------
@@ -95,14 +98,14 @@ class Store:
         StoreUnavailableError
             The root cannot be used, and the store is strict.
         """
-        if not force and (entry := self.get(key.digest)):
+        if not force and (entry := self.get(key.digest, verify=True)):
             return entry
         layout, modes = self._writable()
         lock = layout.lock(key.digest)
         with _writing(layout):
             ensure_directory(lock.parent, modes)
         with build_lock(lock, modes, on_wait):
-            if not force and (entry := _find(layout, key.digest)):
+            if not force and (entry := _find(layout, key.digest, verify=True)):
                 return entry
             return _build(layout, key, produce, modes, force=force)
 
@@ -268,10 +271,10 @@ def _build(layout: Layout, key: Key, produce: Produce, modes: Modes, *, force: b
             return publish(layout, staged, key.digest, modes, force=force)
 
 
-def _find(layout: Layout, key: str, *, used: bool = True) -> Entry | None:
+def _find(layout: Layout, key: str, *, used: bool = True, verify: bool = False) -> Entry | None:
     try:
         with _reading(layout):
-            return find_entry(layout, key, used=used)
+            return find_entry(layout, key, used=used, verify=verify)
     except CorruptEntryError as error:
         if str(error) not in _reported:
             _reported.add(str(error))
@@ -281,8 +284,7 @@ def _find(layout: Layout, key: str, *, used: bool = True) -> Entry | None:
 
 def _holds(layout: Layout, key: str) -> bool:
     try:
-        entry = find_entry(layout, key, used=False)
-        return entry is not None and all(entry.verified(name) for name in entry.files)
+        return find_entry(layout, key, used=False, verify=True) is not None
     except CorruptEntryError:
         return False
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import shutil
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -158,20 +160,72 @@ def test_stale_robots_are_built_again_by_register(stub: Stub, root: Path) -> Non
     assert stub.compiled() == [], "only the record was stale"
 
 
+def damage(root: Path, key: str, name: str) -> None:
+    """Change a byte in the middle of a stored file."""
+    (path,) = root.glob(f"v1/objects/*/{key}/{name}")
+    path.chmod(0o644)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+
+
 def test_a_corrupted_unit_is_reported_and_not_opened(shelf: Path, tmp_path: Path) -> None:
     root = tmp_path / "copy"
     shutil.copytree(shelf, root)
     record = Store(root).resolve("pendulum")
     assert record is not None
-    unit = next(root.glob(f"v1/objects/*/{record['units']['crba']}/unit.so"))
-    unit.chmod(0o644)
-    data = bytearray(unit.read_bytes())
-    data[len(data) // 2] ^= 0xFF
-    unit.write_bytes(data)
+    damage(root, record["units"]["crba"], "unit.so")
     robot = grid_rbd.get_robot("pendulum", root)
     with pytest.raises(CorruptEntryError):
         robot.crba(robot.neutral())
     assert robot.generalized_gravity(robot.neutral()).shape == (2,)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_registering_builds_damaged_units_again(
+    lazy: bool, stub: Stub, root: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    base: dict[str, Any] = {"cache_dir": root, "compiler": stub.command, "algorithm_list": "crba,generalized_gravity"}
+    grid_rbd.register_robot("arm", PENDULUM, **base)
+    stub.compiled()
+    record = Store(root).resolve("arm")
+    assert record is not None
+    damage(root, record["units"]["crba"], "unit.so")
+    robot = grid_rbd.load_robot(PENDULUM, name="arm", lazy=lazy, **base)
+    if lazy:
+        assert stub.compiled() == [], "a lazy robot builds when it is called"
+        with contextlib.suppress(GridError):  # the stub's units cannot be called
+            robot.crba(robot.neutral())
+    assert stub.compiled() == ["crba"], "and no other"
+    grid_rbd.get_robot("arm", root)
+    (warning,) = (r.getMessage() for r in caplog.records if r.levelname == "WARNING")
+    assert re.fullmatch(
+        r"entry .* is damaged and counts as missing: .*unit\.so is not the file that was stored", warning
+    )
+
+
+def test_a_lazy_handle_builds_a_unit_again_that_was_damaged_since(shelf: Path, tmp_path: Path) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(shelf, root)
+    options: dict[str, Any] = {"cache_dir": root, "dtype": "float64", "algorithm_list": FEW}
+    robot = grid_rbd.register_robot("pendulum", PENDULUM, lazy=True, **options)
+    record = Store(root).resolve("pendulum")
+    assert record is not None
+    damage(root, record["units"]["crba"], "unit.so")
+    with grid_rbd.register_robot("reference", PENDULUM, device="reference", **options) as reference:
+        np.testing.assert_allclose(robot.crba([0.1, 0.2]), reference.crba([0.1, 0.2]))
+
+
+def test_a_damaged_model_is_told_and_built_again(stub: Stub, root: Path) -> None:
+    base: dict[str, Any] = {"cache_dir": root, "compiler": stub.command, "algorithm_list": "crba"}
+    grid_rbd.register_robot("arm", PENDULUM, **base)
+    record = Store(root).resolve("arm")
+    assert record is not None
+    damage(root, record["model"], "model.json")
+    with pytest.raises(StaleRobotError, match=r"its model is damaged: .*model\.json is not the file that was stored"):
+        grid_rbd.get_robot("arm", root)
+    assert grid_rbd.register_robot("arm", PENDULUM, **base).nv == 2
+    assert grid_rbd.get_robot("arm", root).nv == 2
 
 
 def test_an_unusable_cache_degrades_with_a_warning(stub: Stub, tmp_path: Path) -> None:

@@ -36,11 +36,14 @@ def test_a_flipped_byte_is_caught_before_the_file_is_used(store: Store, key: Key
     _flip(entry.path("robot.so"))
     fresh = store.get(key.digest)
     assert fresh is not None
-    with pytest.raises(CorruptEntryError, match="build it again, forced"):
+    with pytest.raises(CorruptEntryError, match="is not the file that was stored: build it again"):
         fresh.verified("robot.so")
     assert fresh.verified("include/robot.h")
-    healed = store.obtain(key, produce, force=True)
+    assert store.get(key.digest, verify=True) is None
+    healed = store.obtain(key, produce)
     assert healed.verified("robot.so").read_bytes() == b"content of the library"
+    assert store.get(key.digest, verify=True) == healed
+    assert [path.name.partition(".")[0] for path in (store.root / "v1" / "quarantine").iterdir()] == [key.digest]
 
 
 def test_a_damaged_entry_is_discarded_and_built_again(store: Store, key: Key, produce: Produce) -> None:

@@ -103,7 +103,9 @@ def test_misses_are_explained(request_for: Make, store: Store) -> None:
     unit = entries["crba"].path(CpuTarget.unit)
     unit.chmod(0o644)
     unit.unlink()
-    assert [u.reason for u in make_plan(request_for("crba"), store).units] == ["its files are no longer in the store"]
+    assert [u.reason for u in make_plan(request_for("crba"), store).units] == [
+        "its files are damaged or no longer in the store"
+    ]
 
 
 def test_another_compiler_is_noticed(
