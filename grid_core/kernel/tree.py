@@ -18,10 +18,7 @@ from grid_core.trace.functions import less, select, tanh
 from grid_core.trace.linalg import (
     IDENTITY3,
     ZERO3,
-    matmul,
     matrix,
-    matvec,
-    plus,
     rotation_about,
     rotation_of_quaternion,
     rotation_of_rpy,
@@ -100,12 +97,16 @@ class TracedTree:
 
     def transform(self, i: int, q: Sequence[Real]) -> Transform:
         """Return the pose of body ``i`` in its parent body at configuration ``q``."""
-        joint, placement = self.model.joints[i], self.placements[i]
+        return self.placements[i] @ self.joint_transform(i, q)
+
+    def joint_transform(self, i: int, q: Sequence[Real]) -> Transform:
+        """Return the pose of body ``i`` in the frame of its joint at configuration ``q``."""
+        joint = self.model.joints[i]
         own = q[joint.q_index : joint.q_index + joint.nq]
         if joint.kind == "floating":
-            return placement @ Transform(rotation_of_quaternion(own[3:]), tuple(own[:3]))
+            return Transform(rotation_of_quaternion(own[3:]), tuple(own[:3]))
         if joint.kind == "spherical":
-            return placement @ Transform(rotation_of_quaternion(own), ZERO3)
+            return Transform(rotation_of_quaternion(own), ZERO3)
         position = own[0] * joint.multiplier + joint.offset
         rotation, translation = IDENTITY3, ZERO3
         if joint.kind != "prismatic":
@@ -113,10 +114,7 @@ class TracedTree:
         if joint.kind == "prismatic" or joint.pitch != 0.0:
             travel = 1.0 if joint.kind == "prismatic" else joint.pitch
             translation = scale(vector(joint.axis), position * travel)
-        return Transform(
-            matmul(placement.rotation, rotation),
-            plus(matvec(placement.rotation, translation), placement.translation),
-        )
+        return Transform(rotation, translation)
 
     def joint_motion(self, i: int, rates: Sequence[Real]) -> Motion:
         """Return ``S_i rates``, the motion of body ``i`` relative to its parent, in body axes."""
