@@ -16,26 +16,30 @@ from grid_backends.numpy.functions import open_function
 from grid_backends.numpy.record import Call, FunctionProvider
 from grid_core.build import RobotRequest, build, make_plan
 from grid_core.build.entry import RobotEntry, UnitPaths, verified_unit
+from grid_core.build.options import BuildOptions
 from grid_core.model import Model
 from grid_core.plugins.catalogue import Catalogue
 from grid_store import CorruptEntryError, Store
 
 
 def record_of(
-    name: str, model: Model, catalogue: Catalogue, facts: Mapping[str, Any], *, dtype: str, algorithms: tuple[str, ...]
+    name: str,
+    model: Model,
+    catalogue: Catalogue,
+    facts: Mapping[str, Any],
+    *,
+    options: BuildOptions,
+    algorithms: tuple[str, ...],
 ) -> RobotRecord:
     """Return what a handle needs to know of a robot; ``facts`` come from the stored record."""
-    ends = tuple(facts.get("end_effectors", ()))
-    for frame in ends:
-        model.frame(frame)
     return RobotRecord(
         name,
         model,
         catalogue.algorithms,
         algorithms,
-        dtype,
+        options.dtype,
         str(facts.get("device", "cpu")),
-        ends,
+        options.settings,
         int(facts.get("max_batch", 256)),
         facts,
     )
@@ -45,7 +49,7 @@ def compiled_handle(entry: RobotEntry, catalogue: Catalogue) -> RobotHandle:
     """Return a handle on the stored units of a robot."""
     record = record_of(
         entry.name, entry.model, catalogue, entry.record["facts"],
-        dtype=entry.options.dtype, algorithms=tuple(entry.units),
+        options=entry.options, algorithms=tuple(entry.units),
     )  # fmt: skip
     return _handle(record, UnitFunctions(record, entry.units))
 
@@ -59,7 +63,7 @@ def lazy_handle(
         model,
         request.catalogue,
         facts,
-        dtype=request.options.dtype,
+        options=request.options,
         algorithms=tuple(request.catalogue.algorithms),
     )
     return _handle(record, _LazyUnits(record, request, store, built))
@@ -69,7 +73,7 @@ def reference_handle(name: str, model: Model, request: RobotRequest, facts: Mapp
     """Return a handle that interprets kernels with NumPy in float64; it needs no compiler."""
     record = record_of(
         name, model, request.catalogue, {**facts, "device": "reference"},
-        dtype=request.options.dtype, algorithms=request.algorithms,
+        options=request.options, algorithms=request.algorithms,
     )  # fmt: skip
     return RobotHandle(record, ReferenceFunctions(record, _Interpreter(model, request)))
 

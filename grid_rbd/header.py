@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from grid_core.build.builder import check_friction_width
+from grid_core.build.builder import check_options
 from grid_rbd.wishes import description_of, make_wish
 
 
@@ -38,7 +38,7 @@ def generate_header(
     request = make_wish(description_of(urdf_path, urdf_string), opts).request
     options, catalogue = request.options, request.catalogue
     model = load_model(request.source, floating_base=options.floating_base, follow_mimic=options.follow_mimic)
-    check_friction_width(request, model)
+    check_options(request, model)
     return render_header(
         request.algorithms,
         model,

@@ -102,10 +102,16 @@ def register_robot(
         Compiler command; default: ``CXX``, then g++, clang++; for CUDA ``CUDA_HOME``, then nvcc.
     plugins : sequence of path
         Plugin files to load beside the installed plugins.
-    backend, enable_tool, contact_frames, cost_frames
+    runtime_inertia, runtime_transform, runtime_joint_dynamics : bool
+        Take inertial parameters, joint frames, or damping, friction and rotor inertia at run time: the handle's setters
+        change them, and every method takes one table for all samples or one per sample. Costs some speed, because
+        nothing of them folds into the code.
+    enable_tool : bool
+        Same as ``runtime_inertia``, for ``handle.attach_tool``.
+    contact_frames : sequence of str, optional
+        Frames at which ``handle.contact_fext`` applies wrenches, in this order.
+    backend, cost_frames
         Documented parts that this version does not have; any value but the default raises.
-    runtime_inertia, runtime_transform, runtime_joint_dynamics
-        As above.
     output_convention : str
         ``"pinocchio"``; ``"mujoco"`` is the same on a fixed base and raises on a floating one.
     enable_mujoco_kernels : bool

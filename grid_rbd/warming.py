@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from grid_core.build import build, make_plan
-from grid_core.build.builder import check_friction_width
+from grid_core.build.builder import check_options
 from grid_core.build.entry import make_record
 from grid_core.build.models import read_model, stored_model
 from grid_core.model import Model
@@ -104,9 +104,7 @@ def checked_model(wish: Wish, store: Store) -> tuple[Entry, Model]:
     """Return the model of a wish once what the wish says about it is known to be true."""
     kept = stored_model(wish.request, store)
     model = read_model(kept)
-    check_friction_width(wish.request, model)
-    for frame in wish.end_effectors:
-        model.frame(frame)
+    check_options(wish.request, model)
     return kept, model
 
 
@@ -119,7 +117,6 @@ def facts_of(wish: Wish) -> dict[str, Any]:
     """Return what the record of a robot says beside its request."""
     return {
         "device": wish.device,
-        "end_effectors": list(wish.end_effectors),
         "max_batch": wish.max_batch,
         "lazy": wish.lazy,
         "algorithm_list": list(wish.request.algorithms),

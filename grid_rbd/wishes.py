@@ -22,11 +22,6 @@ DEVICES = ("auto", "cpu", "cuda", "reference")
 CONVENTIONS = ("pinocchio", "mujoco")
 
 LATER: dict[str, tuple[Any, str]] = {
-    "runtime_inertia": (False, "run-time tables are not part of this version; register changed descriptions instead"),
-    "runtime_transform": (False, "run-time tables are not part of this version; register changed descriptions instead"),
-    "runtime_joint_dynamics": (False, "run-time tables are not part of this version; register changed descriptions"),
-    "enable_tool": (False, "run-time tools are not part of this version; add the tool's link to the description"),
-    "contact_frames": (None, "contact frames are not part of this version; pass body wrenches as f_ext"),
     "cost_frames": (None, "the cost menu is not part of this version; leave cost_frames out"),
 }
 """Arguments of the documented interface without a meaning yet: their neutral value, and what to do instead."""
@@ -40,7 +35,6 @@ class Wish:
 
     request: RobotRequest
     device: str
-    end_effectors: tuple[str, ...]
     max_batch: int
     lazy: bool
 
@@ -92,7 +86,11 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
     wanted.pop("enable_mujoco_kernels", True)
     wanted.pop("_profile_overlay", None)
     device, level = _target(wanted.pop("device", "auto"), wanted.pop("cuda_arch", None), wanted.pop("cpu_level", None))
-    end_effectors = _names(wanted.pop("ee_joint_names", None), "ee_joint_names")
+    frames = {
+        "end_effectors": _names(wanted.pop("ee_joint_names", None), "ee_joint_names"),
+        "contact_frames": _names(wanted.pop("contact_frames", None), "contact_frames"),
+    }
+    runtime = _runtime_tables(wanted)
     max_batch = _positive(wanted.pop("max_batch_size", 256), "max_batch_size")
     lazy = flag(wanted.pop("lazy", False), "lazy")
     target = {
@@ -101,27 +99,37 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
         "compiler": _command(wanted.pop("compiler", None)),
         "plugin_files": _paths(wanted.pop("plugins", ()), "plugins"),
     }
-    maths = _options(wanted)
+    maths = _options(wanted, runtime=runtime, **frames)
     if convention == "mujoco" and maths.floating_base:
         raise NotAvailableError(
             "output_convention='mujoco': on a floating base it is not part of this version; use 'pinocchio' and "
             "convert inputs and outputs (on a fixed base both are the same)"
         )
-    return Wish(make_request(source, maths, **target), device, end_effectors, max_batch, lazy)
+    return Wish(make_request(source, maths, **target), device, max_batch, lazy)
 
 
 TARGETS = ("device", "cuda_arch", "cpu_level", "compiler")
+FRAMES = ("ee_joint_names", "contact_frames")
 MATHS = ("floating_base", "follow_mimic", "dtype", "use_joint_dynamics", "friction_model", "friction_width")
 
 
-def _options(wanted: dict[str, Any]) -> BuildOptions:
+RUNTIME = ("runtime_inertia", "runtime_transform", "runtime_joint_dynamics", "enable_tool")
+
+
+def _runtime_tables(wanted: dict[str, Any]) -> list[str]:
+    """Take the options that name tables out of ``wanted``; a tool needs the inertia table."""
+    chosen = [name for name in RUNTIME if flag(wanted.pop(name, False), name)]
+    return ["inertia" if name == "enable_tool" else name.removeprefix("runtime_") for name in chosen]
+
+
+def _options(wanted: dict[str, Any], **more: Any) -> BuildOptions:
     for name in wanted:
         if name not in MATHS:
-            known = [*MATHS, *LATER, *TARGETS, "algorithm_list", "lazy", "plugins"]
+            known = [*MATHS, *RUNTIME, *FRAMES, *LATER, *TARGETS, "algorithm_list", "lazy", "plugins"]
             raise OptionError(f"unknown option {name!r}{nearest(name, known)}; options: {', '.join(known)}")
     if isinstance(wanted.get("dtype"), (type, np.dtype)):
         wanted["dtype"] = _dtype_name(wanted["dtype"])
-    return make_options(**wanted)
+    return make_options(**wanted, **more)
 
 
 def _dtype_name(dtype: Any) -> str:

@@ -54,7 +54,7 @@ def build(plan: Plan, store: Store, *, force: bool = False, progress: Progress |
     entries = {unit.algorithm: unit.entry for unit in plan.units if unit.entry and not force}
     pending = [unit for unit in plan.units if unit.algorithm not in entries]
     model = read_model(stored_model(plan.request, store))
-    check_friction_width(plan.request, model)
+    check_options(plan.request, model)
     report = _Report(progress, len(pending))
     jobs = [partial(_build_reported, plan, unit, model, store, force, report) for unit in pending]
     if jobs:
@@ -63,13 +63,18 @@ def build(plan: Plan, store: Store, *, force: bool = False, progress: Progress |
     return {algorithm: entries[algorithm] for algorithm in plan.request.algorithms}
 
 
-def check_friction_width(request: RobotRequest, model: Model) -> None:
-    """Raise unless there is one friction width for all velocity slots, or one for each."""
-    width = request.options.settings.friction_width
+def check_options(request: RobotRequest, model: Model) -> None:
+    """Raise unless the options fit the robot: friction widths by number, frames by name."""
+    settings = request.options.settings
+    width = settings.friction_width
     if isinstance(width, tuple) and len(width) != model.nv:
         raise OptionError(
             f"friction_width has {len(width)} values; give one number, or one per velocity slot (nv = {model.nv})"
         )
+    settings.end_effector_frames(model)
+    for frame in settings.contacts(model):
+        if frame.body < 0:
+            raise OptionError(f"contact_frames: {frame.name!r} is fixed to the world, where no wrench moves the robot")
 
 
 class _Report:

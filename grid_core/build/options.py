@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from grid_core.errors import OptionError
 from grid_core.kernel.settings import TraceSettings
+from grid_core.kernel.tables import TABLES
 
 DTYPES = ("float32", "float64")
 FRICTION_MODELS = ("sign", "tanh")
@@ -63,6 +64,9 @@ def make_options(
     use_joint_dynamics: bool = False,
     friction_model: str = "sign",
     friction_width: float | Sequence[float] | None = None,
+    runtime: Iterable[str] = (),
+    end_effectors: Iterable[str] = (),
+    contact_frames: Iterable[str] = (),
 ) -> BuildOptions:
     """Check user options and return them in canonical form.
 
@@ -76,13 +80,24 @@ def make_options(
     if friction_model not in FRICTION_MODELS:
         raise OptionError(f"friction_model is {friction_model!r}, expected one of {', '.join(FRICTION_MODELS)}")
     use_joint_dynamics = flag(use_joint_dynamics, "use_joint_dynamics")
-    if not use_joint_dynamics and (friction_model != "sign" or friction_width is not None):
+    tables = frozenset(runtime)
+    if unknown := tables - set(TABLES):
+        raise OptionError(f"there is no run-time table {min(unknown)!r}; tables: {', '.join(TABLES)}")
+    frictionless = not use_joint_dynamics and "joint_dynamics" not in tables
+    if frictionless and (friction_model != "sign" or friction_width is not None):
         raise OptionError(
             "friction_model and friction_width describe joint friction; set use_joint_dynamics=True to model it"
         )
     if friction_width is not None and friction_model != "tanh":
         raise OptionError("friction_width is the width of smooth friction; set friction_model='tanh' or leave it out")
-    settings = TraceSettings(use_joint_dynamics, friction_model, _width(friction_width))
+    settings = TraceSettings(
+        use_joint_dynamics,
+        friction_model,
+        _width(friction_width),
+        tables,
+        distinct(end_effectors, "ee_joint_names"),
+        distinct(contact_frames, "contact_frames"),
+    )
     return BuildOptions(flag(floating_base, "floating_base"), flag(follow_mimic, "follow_mimic"), dtype, settings)
 
 
@@ -98,6 +113,15 @@ def _width(value: Any) -> float | tuple[float, ...]:
         if not (math.isfinite(width) and width > 0.0):
             raise OptionError(f"friction_width is {value!r}, expected positive finite numbers (rad/s, m/s)")
     return widths if several else widths[0]
+
+
+def distinct(names: Iterable[str], option: str) -> tuple[str, ...]:
+    """Return names in order; each may occur once."""
+    found = tuple(names)
+    for name in found:
+        if found.count(name) > 1:
+            raise OptionError(f"{option} has {name!r} twice; name each frame once")
+    return found
 
 
 def flag(value: Any, option: str) -> bool:

@@ -124,5 +124,5 @@ def make_request(
         )
     level = level or detect_level()
     target_of(level).identity(level)
-    algorithms = catalogue.closure(catalogue.select(algorithm_list))
+    algorithms = catalogue.closure(catalogue.select(algorithm_list, options.settings))
     return RobotRequest(read_source(source), options, algorithms, level, compiler, files)

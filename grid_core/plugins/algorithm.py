@@ -103,6 +103,9 @@ class Algorithm:
     jacobian : mapping
         Input name -> ``(algorithm, first column)`` that holds this algorithm's derivative along it; inputs left out are
         differentiated automatically. Front-ends derive their rules from it.
+    needs : tuple of str
+        Lists of the build options that must not be empty (``"contact_frames"``); profiles leave the algorithm out
+        otherwise, and naming it is an error.
     notes, source : str
         More for the docstring (conventions, edge cases), and the paper or book it follows.
     template : str
@@ -119,6 +122,7 @@ class Algorithm:
     aliases: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ()
     jacobian: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
     notes: str = ""
     source: str = ""
     template: str = "unit.cpp.j2"

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grid_core.errors import OptionError, PluginError, nearest
 from grid_core.plugins.algorithm import Algorithm
+
+if TYPE_CHECKING:
+    from grid_core.kernel.settings import TraceSettings
 
 
 @dataclass(frozen=True)
@@ -70,32 +73,45 @@ class Catalogue:
         aliases = {alias: a.name for a in self.algorithms.values() for alias in a.aliases}
         return aliases | {name: name for name in self.algorithms}
 
-    def select(self, request: str | Sequence[str] | None) -> tuple[str, ...]:
+    def select(self, request: str | Sequence[str] | None, settings: TraceSettings | None = None) -> tuple[str, ...]:
         """Return the algorithms that a request names, in declaration order.
 
         A request lists algorithms, aliases and profiles, also as one string with commas or semicolons. Case, dashes and
         underscores do not matter; an exact profile spelling wins, then algorithms, then profiles. ``None`` means all.
+        With ``settings``, profiles leave out what needs an option that is not given, and naming it is an error.
         """
         if request is None:
-            return tuple(self.algorithms)
+            request = "all"
         words = [word.strip() for word in _words(request) if word.strip()]
         if not words:
             raise OptionError(
                 "algorithm_list is empty; name at least one algorithm or profile, or leave it out for all"
             )
-        chosen = {name for word in words for name in self._meaning(word)}
+        chosen: set[str] = set()
+        for word in words:
+            named, members = self._meaning(word)
+            lacking = {name: missing for name in members if (missing := self._lacking(name, settings))}
+            if named and lacking:
+                raise OptionError(f"{word!r} needs {lacking[members[0]]}; give that option, or leave {word!r} out")
+            chosen.update(name for name in members if name not in lacking)
         return tuple(name for name in self.algorithms if name in chosen)
 
-    def _meaning(self, word: str) -> tuple[str, ...]:
+    def _lacking(self, name: str, settings: TraceSettings | None) -> str:
+        """Return the option that an algorithm needs and settings lack, or nothing."""
+        needs = () if settings is None else self.algorithms[name].needs
+        return next((option for option in needs if not getattr(settings, option)), "")
+
+    def _meaning(self, word: str) -> tuple[bool, tuple[str, ...]]:
+        """Return whether a word names one algorithm, and the algorithms that it stands for."""
         if word in self.profiles:
-            return self.profiles[word]
+            return False, self.profiles[word]
         plain = _plain(word)
         for name, target in self.names.items():
             if _plain(name) == plain:
-                return (target,)
+                return True, (target,)
         for name, members in self.profiles.items():
             if _plain(name) == plain:
-                return members
+                return False, members
         known = [*self.names, *self.profiles]
         raise OptionError(
             f"unknown algorithm or profile {word!r}{nearest(plain, known)}; algorithms: {', '.join(self.algorithms)}; "

@@ -40,19 +40,22 @@ HANDLE_WORDS = frozenset(
         r"\w+",
         """
         apply_batch_overlay apply_profile_overlay attach_tool capabilities close closed configuration_layout
-        contact_fext contact_frames context ctx_id detach_tool device device_profile dtype floating_base frames
-        friction_model inertia_params install_device_pool is_pinned joint_damping joint_effort_limits joint_friction
+        contact_frames context ctx_id detach_tool device device_profile dtype floating_base frames friction_model
+        inertia_params install_device_pool is_pinned joint_armature joint_damping joint_effort_limits joint_friction
         joint_friction_width joint_names joint_pos_limits joint_vel_limits kernel_max_threads max_batch
         max_perf_level_threads meta model model_version mujoco name nb neutral nq num_bodies num_ees num_joints
         num_vel nv output_convention pinned_empty random runtime_inertia runtime_joint_dynamics runtime_transform
         set_inertia_params set_joint_dynamics set_threads_per_block set_transform_params threads threads_per_block
-        tool tool_fext transform_params
+        tool transform_params
         """,
     )
 )
 """Attributes of handles: a method of such a name would hide one, so no algorithm has it."""
 
-DIMENSIONS = {"nq": 1, "nv": 1, "nb": 1}
+LISTS = ("contact_frames",)
+"""Options that an algorithm can need to be given."""
+
+DIMENSIONS = {"nq": 1, "nv": 1, "nb": 1, "nee": 1, "nf": 1, "nc": 1}
 
 
 def check_algorithm(algorithm: Algorithm) -> None:
@@ -71,6 +74,9 @@ def check_algorithm(algorithm: Algorithm) -> None:
     if not algorithm.outputs:
         raise PluginError(f"algorithm {algorithm.name!r} has no outputs; declare at least one")
     arguments: list[Input | Output] = [*algorithm.inputs, *algorithm.outputs]
+    for option in algorithm.needs:
+        if option not in LISTS:
+            raise PluginError(f"algorithm {algorithm.name!r} needs {option!r}; options are {', '.join(LISTS)}")
     for argument in arguments:
         _check_name(f"argument of {algorithm.name!r}", argument.name)
         _check_shape(algorithm, argument)

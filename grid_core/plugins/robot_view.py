@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grid_core.model import Model, Placement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tool:
     """A rigid tool welded to the body that a joint moves.
 

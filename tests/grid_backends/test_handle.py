@@ -15,6 +15,7 @@ from grid_backends.errors import ClosedHandleError, NotAvailableError, UnknownMe
 from grid_backends.numpy import ReferenceFunctions, RobotHandle
 from grid_backends.numpy.unavailable import UNAVAILABLE
 from grid_core.errors import AlgorithmNotBuiltError, ArgumentError, GridError, OptionError, PluginError
+from grid_core.kernel.settings import TraceSettings
 from grid_core.model import Model, load_model
 from tests.grid_backends.toys import TAU, TOY, URDF, declare, evaluate, expected, make_record
 
@@ -44,7 +45,7 @@ def test_sizes(plain: RobotHandle) -> None:
 
 
 def test_named_end_effectors_are_counted(model: Model) -> None:
-    record = make_record(model, end_effectors=("arm", "wheel"))
+    record = make_record(model, settings=TraceSettings(end_effectors=("arm", "wheel")))
     assert RobotHandle(record, ReferenceFunctions(record, evaluate)).num_ees == 2
 
 
@@ -142,8 +143,13 @@ def test_features_of_later_versions_are_named(plain: RobotHandle, name: str) -> 
 
 
 def test_build_options_are_told(model: Model, plain: RobotHandle) -> None:
-    assert (plain.runtime_inertia, plain.tool, plain.friction_model) == (False, None, "sign")
-    record = make_record(model, facts={"friction_model": "tanh"})
+    assert (plain.runtime_inertia, plain.tool, plain.friction_model, plain.contact_frames) == (
+        False,
+        None,
+        "sign",
+        None,
+    )
+    record = make_record(model, settings=TraceSettings(joint_dynamics=True, friction_model="tanh"))
     assert RobotHandle(record, ReferenceFunctions(record, evaluate)).friction_model == "tanh"
 
 

@@ -7,14 +7,14 @@ import pytest
 from grid_backends.numpy import CudaHandle, RobotHandle
 from grid_backends.numpy.cuda import CUDA_METHODS
 from grid_backends.numpy.methods import CPU_METHODS, MethodStyle
-from grid_backends.numpy.unavailable import STANDING, UNAVAILABLE
+from grid_backends.numpy.unavailable import UNAVAILABLE
 from grid_core.plugins.check import HANDLE_WORDS, RESERVED
 
 
 @pytest.mark.parametrize("handle", [RobotHandle, CudaHandle])
 def test_attributes_are_reserved(handle: type[RobotHandle]) -> None:
     public = {name for name in dir(handle) if not name.startswith("_")}
-    assert public | {*UNAVAILABLE, *STANDING} <= HANDLE_WORDS, "add the new ones to grid_core.plugins.check"
+    assert public | {*UNAVAILABLE} <= HANDLE_WORDS, "add the new ones to grid_core.plugins.check"
 
 
 @pytest.mark.parametrize("style", [CPU_METHODS, CUDA_METHODS])

@@ -19,11 +19,6 @@ from tests.grid_core.units import GOLDEN, PENDULUM
 
 LATER = {
     "backend": "jax",
-    "runtime_inertia": True,
-    "runtime_transform": True,
-    "runtime_joint_dynamics": True,
-    "enable_tool": True,
-    "contact_frames": ["foot"],
     "cost_frames": ["hand"],
 }
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
@@ -42,6 +37,10 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"ee_joint_names": [3]}, OptionError, "ee_joint_names has the entry 3"),
     ({"ee_joint_names": 3}, OptionError, "ee_joint_names has the entry 3"),
     ({"ee_joint_names": ["joint22"]}, grid_rbd.GridError, "did you mean .*'joint2'"),
+    ({"runtime_inertia": 1}, OptionError, "runtime_inertia is 1, expected True or False"),
+    ({"enable_tool": "no"}, OptionError, "enable_tool is 'no', expected True or False"),
+    ({"contact_frames": ["joint22"]}, grid_rbd.GridError, "did you mean .*'joint2'"),
+    ({"contact_frames": ["joint2", "joint2"]}, OptionError, "contact_frames has 'joint2' twice"),
     ({"algorithm_list": []}, OptionError, "algorithm_list is empty"),
     ({"algorithm_list": "crab"}, OptionError, "unknown algorithm or profile 'crab'; did you mean 'crba'"),
     ({"algorithm_list": 7}, OptionError, "algorithm_list is 7"),

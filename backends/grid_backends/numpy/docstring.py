@@ -35,9 +35,13 @@ def docstring(signature: Signature, more: Mapping[str, str] = NOTHING, arrays: s
 
 def _parameters(signature: Signature, arrays: str) -> Iterator[str]:
     for argument in signature.inputs:
-        optional = ", optional" if isinstance(argument.declared, Input) and argument.declared.optional else ""
-        yield f"{argument.name} : array_like{_number(argument)}, {_shape(argument)}{optional}"
-        yield _indented(_sentence(argument.declared.doc) + _absent(argument))
+        declared = argument.declared
+        assert isinstance(declared, Input)
+        optional = ", optional" if declared.optional else ""
+        kind = "object" if declared.read else f"array_like{_number(argument)}, {_shape(argument)}"
+        yield f"{argument.name} : {kind}{optional}"
+        absent = " The current table of the handle if left out." if declared in signature.tables else _absent(declared)
+        yield _indented(_sentence(declared.doc) + absent)
     yield f"out : {arrays}, optional"
     yield _indented(
         f"Written to instead of new memory: dtype {signature.dtype}, the shape of the result with its batch axes, or "
@@ -53,7 +57,10 @@ def _more(parameters: Mapping[str, str]) -> Iterator[str]:
 
 def _returns(signature: Signature, arrays: str) -> Iterator[str]:
     for argument in signature.outputs:
-        yield f"{argument.name} : {arrays}, {_shape(argument)}, {signature.dtype}"
+        shape = _shape(argument)
+        if signature.for_each:
+            shape = f"shape (..., n, {', '.join(argument.declared.shape)}) for n items"
+        yield f"{argument.name} : {arrays}, {shape}, {signature.dtype}"
         yield _indented(_sentence(argument.declared.doc))
 
 
@@ -65,9 +72,8 @@ def _number(argument: Argument) -> str:
     return " or float" if getattr(argument.declared, "scalar_slot", None) is not None else ""
 
 
-def _absent(argument: Argument) -> str:
-    declared = argument.declared
-    if not isinstance(declared, Input) or not declared.optional:
+def _absent(declared: Input) -> str:
+    if not declared.optional or declared.read:
         return ""
     if declared.default is not None:
         slot = f" in component {declared.scalar_slot}, zero elsewhere" if declared.scalar_slot is not None else ""

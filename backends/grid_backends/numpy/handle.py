@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grid_backends.errors import ClosedHandleError, NotAvailableError, UnknownMethodError
+from grid_backends.numpy.each import call_each
 from grid_backends.numpy.general import call_general
 from grid_backends.numpy.methods import CPU_METHODS, add_methods
+from grid_backends.numpy.parameters import ParameterMethods, ParameterTables
+from grid_backends.numpy.reading import Readings
 from grid_backends.numpy.record import Call, FunctionProvider, RobotRecord
 from grid_backends.numpy.signature import Signature
 from grid_backends.numpy.threads import checked_threads, default_threads
-from grid_backends.numpy.unavailable import STANDING, UNAVAILABLE, unavailable
+from grid_backends.numpy.unavailable import UNAVAILABLE, unavailable
 from grid_core.errors import AlgorithmNotBuiltError, ArgumentError, GridError, OptionError, nearest
 from grid_core.model import Frame, Joint, Model
 
@@ -25,7 +28,7 @@ CONVENTIONS = ("pinocchio", "mujoco")
 Limits = list[list[float | None] | None]
 
 
-class RobotHandle:
+class RobotHandle(ParameterMethods):
     """A robot whose algorithms are methods on NumPy arrays.
 
     Every method takes arrays with any leading batch axes; arrays without them are shared by all samples. Inputs of any
@@ -53,6 +56,9 @@ class RobotHandle:
         self._closed = False
         self._signatures: tuple[Signature, ...] = tuple(record.signatures.values())
         self._calls: list[Call] = [self._first_call(i) for i in range(len(self._signatures))]
+        self._parameters = ParameterTables(record)
+        self._tables = self._parameters.arrays
+        self._readings = Readings(record, self._parameters)
 
     # -- calls --------------------------------------------------------------------------------------------------------
 
@@ -76,6 +82,13 @@ class RobotHandle:
     def _general(self, index: int, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
         return call_general(self._signatures[index], self._calls[index], arguments, out, *where)
 
+    def _read(self, index: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return what the readers of a method make of the caller's values."""
+        return self._readings.read(self._signatures[index], values)
+
+    def _for_each(self, index: int, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
+        return call_each(self._signatures[index], self._calls[index], arguments, out, *where)
+
     def _not_built(self, signature: Signature) -> AlgorithmNotBuiltError:
         return AlgorithmNotBuiltError(
             f"robot {self.name!r}: algorithm {signature.name!r} (family {signature.algorithm.family!r}) is not built "
@@ -96,8 +109,6 @@ class RobotHandle:
             raise AttributeError(name)
         if name in UNAVAILABLE:
             raise unavailable(self.name, name)
-        if name in STANDING:
-            return self._record.facts.get(name, STANDING[name])
         known = {*(n for n in dir(self) if not n.startswith("_")), *UNAVAILABLE}
         raise UnknownMethodError(f"robot {self.name!r} has no method or attribute {name!r}{nearest(name, known)}")
 
@@ -185,11 +196,6 @@ class RobotHandle:
         return 0
 
     @property
-    def model_version(self) -> int:
-        """Grows with every change of run-time parameters; 1 as long as there are none."""
-        return 1
-
-    @property
     def meta(self) -> dict[str, Any]:
         """A copy of what is known about the entry: sizes, joint names and limits, build facts."""
         facts = {
@@ -257,7 +263,7 @@ class RobotHandle:
     @property
     def num_ees(self) -> int:
         """Number of end effectors: the named ones, else the leaf joints."""
-        return len(self._record.end_effectors) or len(self.model.leaf_joints)
+        return self._record.dims["nee"]
 
     @property
     def floating_base(self) -> bool:

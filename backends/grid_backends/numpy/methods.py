@@ -17,10 +17,18 @@ SOURCE = """\
 def {name}({parameters}):
     if _convention is not None:
         self._check_convention(_convention)
-    arguments = ({arguments})
-    result = self._calls[{index}](arguments, out, {where})
-    return self._general({index}, arguments, out, {where}) if result is NotImplemented else result
+{reading}    arguments = ({arguments})
+    {call}
 """
+
+READING = "    {names} = self._read({index}, ({names}))\n"
+
+CALL = """result = self._calls[{index}](arguments, out, {where})
+    return self._general({index}, arguments, out, {where}) if result is NotImplemented else result"""
+
+TABLE = "self._tables[{0!r}] if {0} is None else {0}, "
+
+CALL_EACH = "return self._for_each({index}, arguments, out, {where})"
 
 
 @dataclass(frozen=True)
@@ -69,10 +77,17 @@ def add_methods(base: type[Any], signatures: Sequence[Signature], style: MethodS
 
 
 def _method(signature: Signature, index: int, qualname: str, style: MethodStyle) -> Callable[..., Any]:
-    arguments = "".join(f"{i.name}, " for i in signature.inputs)
+    tables = {table.name for table in signature.tables}
+    arguments = "".join((TABLE if i.name in tables else "{0}, ").format(i.name) for i in signature.inputs)
+    names = "".join(f"{i.name}, " for i in signature.readable)
+    call = CALL_EACH if signature.for_each else CALL
     parameters = ", ".join([signature.parameters, *(f"{name}=None" for name in style.parameters)])
     source = SOURCE.format(
-        name=signature.name, parameters=parameters, arguments=arguments, index=index, where=style.where
+        name=signature.name,
+        parameters=parameters,
+        reading=READING.format(names=names, index=index) if names else "",
+        arguments=arguments,
+        call=call.format(index=index, where=style.where),
     )
     namespace: dict[str, Any] = {"__name__": __name__, "inf": math.inf}
     exec(_compiled(source, signature.name), namespace)  # noqa: S102

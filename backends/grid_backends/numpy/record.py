@@ -11,6 +11,8 @@ import numpy as np
 
 from grid_backends.numpy.signature import Signature
 from grid_core.errors import OptionError
+from grid_core.kernel.settings import TraceSettings, dimensions
+from grid_core.kernel.tables import table_inputs
 from grid_core.model import Model
 from grid_core.plugins.algorithm import Algorithm
 
@@ -47,8 +49,8 @@ class RobotRecord:
         ``"float32"`` or ``"float64"``: what methods take and return.
     device : str
         Where it runs, as given at registration.
-    end_effectors : tuple of str
-        Frames that count as end effectors; empty: the leaf joints.
+    settings : TraceSettings
+        Options of the build that change shapes and inputs: end effectors, contacts, run-time tables.
     max_batch : int
         Largest batch the entry was registered for; the CPU has no limit.
     facts : mapping
@@ -61,7 +63,7 @@ class RobotRecord:
     algorithms: tuple[str, ...]
     dtype: str = "float32"
     device: str = "cpu"
-    end_effectors: tuple[str, ...] = ()
+    settings: TraceSettings = field(default_factory=TraceSettings)
     max_batch: int = 256
     facts: Mapping[str, Any] = field(default_factory=dict)
 
@@ -72,5 +74,10 @@ class RobotRecord:
     @cached_property
     def signatures(self) -> dict[str, Signature]:
         """The declared algorithms with this robot's dimensions, by name."""
-        dtype = np.dtype(self.dtype)
-        return {name: Signature(algorithm, self.model.dims, dtype) for name, algorithm in self.declarations.items()}
+        dtype, tables = np.dtype(self.dtype), table_inputs(self.settings)
+        return {name: Signature(algorithm, self.dims, dtype, tables) for name, algorithm in self.declarations.items()}
+
+    @cached_property
+    def dims(self) -> dict[str, int]:
+        """Dimensions by the names that declared shapes use."""
+        return dimensions(self.model, self.settings)

@@ -64,6 +64,8 @@ class Signature:
         The robot's dimensions (``nq``, ``nv``, ``nb``, ...).
     dtype : numpy.dtype
         Of arrays that the algorithm takes and returns.
+    tables : tuple of Input
+        Parameter tables of the build, which every algorithm takes beside its own inputs.
 
     Raises
     ------
@@ -74,13 +76,14 @@ class Signature:
     algorithm: Algorithm
     dims: Mapping[str, int]
     dtype: np.dtype[Any]
+    tables: tuple[Input, ...] = ()
 
     def __post_init__(self) -> None:
         if not _is_name(self.name):
             self._reject("its name is no Python name; rename it")
         seen: set[str] = set(RESERVED)
         optional = ""
-        for argument in self.algorithm.inputs:
+        for argument in self.declared:
             if not _is_name(argument.name) or argument.name in seen:
                 self._reject(f"input {argument.name!r} is reserved, repeated or no Python name; rename it")
             seen.add(argument.name)
@@ -101,9 +104,24 @@ class Signature:
     def name(self) -> str:
         return self.algorithm.name
 
+    @property
+    def declared(self) -> tuple[Input, ...]:
+        """The inputs as declared, the tables of the build after the algorithm's own."""
+        return (*self.algorithm.inputs, *self.tables)
+
+    @property
+    def readable(self) -> tuple[Input, ...]:
+        """Inputs whose values are read from what a caller passes, such as the names of frames."""
+        return tuple(i for i in self.algorithm.inputs if i.read is not None)
+
+    @property
+    def for_each(self) -> bool:
+        """Whether a call runs once for each item of a list."""
+        return any(i.each for i in self.algorithm.inputs)
+
     @cached_property
     def inputs(self) -> tuple[Argument, ...]:
-        return tuple(Argument(i, resolve(i.shape, self.dims)) for i in self.algorithm.inputs)
+        return tuple(Argument(i, resolve(i.shape, self.dims)) for i in self.declared)
 
     @cached_property
     def outputs(self) -> tuple[Argument, ...]:
@@ -117,8 +135,8 @@ class Signature:
     @property
     def parameters(self) -> str:
         """The parameter list of the method: ``self, q, qd=None, *, gravity=-9.81, out=None, _convention=None``."""
-        positional = [_parameter(i) for i in self.algorithm.inputs if not i.keyword_only]
-        named = [_parameter(i) for i in self.algorithm.inputs if i.keyword_only]
+        positional = [_parameter(i) for i in self.declared if not i.keyword_only]
+        named = [_parameter(i) for i in self.declared if i.keyword_only]
         return ", ".join(["self", *positional, "*", *named, "out=None", "_convention=None"])
 
 

@@ -4,14 +4,6 @@ from __future__ import annotations
 
 from grid_backends.errors import NotAvailableError
 
-_TABLES = (
-    "run-time parameter tables",
-    "register the robot again with changed values in its description; unchanged units are reused",
-)
-_TOOLS = (
-    "run-time tools and contact frames",
-    "compute the body wrenches and pass them as f_ext, or add the tool's link to the description",
-)
 _GPU = ("CUDA settings", "they have no meaning on a CPU; set 'threads' instead")
 _PROFILES = ("launch overlays", "kernels are chosen by batch size; set_threads_per_block overrides that on a GPU")
 _PINNED = ("page-locked memory", "numpy.empty gives arrays that serve as out= on a CPU")
@@ -20,9 +12,6 @@ _CONTEXTS = ("run-time contexts", "handles share nothing that calls could change
 UNAVAILABLE: dict[str, tuple[str, str]] = {
     name: feature
     for feature, names in {
-        _TABLES: """inertia_params set_inertia_params transform_params set_transform_params joint_damping joint_friction
-                    joint_friction_width set_joint_dynamics""",
-        _TOOLS: "attach_tool detach_tool tool_fext contact_fext",
         _GPU: "threads_per_block set_threads_per_block kernel_max_threads device_profile",
         _PROFILES: "max_perf_level_threads apply_profile_overlay apply_batch_overlay install_device_pool",
         _PINNED: "pinned_empty is_pinned",
@@ -32,16 +21,6 @@ UNAVAILABLE: dict[str, tuple[str, str]] = {
     for name in names.split()
 }
 """Attribute -> (feature, what to do instead)."""
-
-STANDING: dict[str, object] = {
-    "runtime_inertia": False,
-    "runtime_transform": False,
-    "runtime_joint_dynamics": False,
-    "friction_model": "sign",
-    "tool": None,
-    "contact_frames": None,
-}
-"""Attributes that tell whether a build option is in use, and their value where the build facts do not say."""
 
 
 def unavailable(robot: str, name: str) -> NotAvailableError:
