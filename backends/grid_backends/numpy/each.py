@@ -40,7 +40,8 @@ def call_each(signature: Signature, call: Call, values: tuple[Any, ...], out: An
         inputs = tuple(
             lists[n][min(item, len(lists[n]) - 1)] if n in lists else value for n, value in enumerate(arguments.arrays)
         )
-        call(inputs, tuple(_part(b, arguments.batch, count, item) for b in buffers.arrays), *where)
+        parts = tuple(_part(b, arguments.batch, count, item) for b in buffers.arrays)
+        call(inputs, parts[0] if signature.result is None else parts, *where)
     return buffers.answer
 
 

@@ -1,0 +1,115 @@
+"""Arguments given as names, and calls that run once per item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grid_backends.numpy import ReferenceFunctions, RobotHandle, RobotRecord
+from grid_core.errors import ArgumentError, PluginError
+from grid_core.model import Model
+from grid_core.plugins.algorithm import Input, Output
+from grid_core.plugins.robot_view import RobotView
+from tests.grid_backends.toys import declare
+
+calls: list[Any] = []
+
+
+def joint_ids(robot: RobotView, given: Mapping[str, Any]) -> Any:
+    calls.append(given["joints"])
+    names = given["joints"] or robot.model.joint_names
+    return [[robot.model.frame(n).body] for n in ([names] if isinstance(names, str) else names)]
+
+
+def offsets(robot: RobotView, given: Mapping[str, Any]) -> Any:
+    return np.reshape(0.0 if given["offsets"] is None else given["offsets"], (-1, 1))
+
+
+def sign(robot: RobotView, given: Mapping[str, Any]) -> Any:
+    return {None: 1.0, "up": 1.0, "down": -1.0}[given["way"]]
+
+
+Q = Input("q", ("nq",), "Configuration")
+JOINTS = Input("joints", ("1",), "Names of joints", read=joint_ids, each=True)
+OFFSETS = Input("offsets", ("1",), "One number per joint", read=offsets, each=True)
+WAY = Input("way", (), "'up' or 'down'", read=sign, keyword_only=True)
+HEIGHT = Output("height", ("2",), "Sum of the configuration and the id of the joint, and the offset")
+
+
+def evaluate(name: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    assert name == "heights"
+    total = inputs["q"].sum(axis=1) + inputs["joints"][:, 0]
+    return {"height": np.stack([inputs["way"][:, 0] * total, inputs["offsets"][:, 0]], axis=1)}
+
+
+@pytest.fixture
+def robot(model: Model) -> Any:
+    calls.clear()
+    heights = declare("heights", (HEIGHT,), (Q, JOINTS, OFFSETS, WAY))
+    record = RobotRecord("flyer", model, {"heights": heights}, ("heights",), "float64")
+    return RobotHandle(record, ReferenceFunctions(record, evaluate))
+
+
+def test_items_are_the_last_batch_axis(robot: Any) -> None:
+    q = np.arange(54.0).reshape(2, 3, 9)
+    found = robot.heights(q, ["axle", "shoulder"], [0.5, 0.25])
+    assert found.shape == (2, 3, 2, 2)
+    np.testing.assert_array_equal(found[..., 0], q.sum(axis=-1)[..., None] + [2, 1])
+    np.testing.assert_array_equal(found[..., 1], np.broadcast_to([0.5, 0.25], (2, 3, 2)))
+    assert robot.heights(q[0, 0], "axle").shape == (1, 2)
+    assert robot.heights(q).shape == (2, 3, 3, 2), "the default names every joint"
+    assert robot.heights(q, ["axle", "axle"], 4.0).shape == (2, 3, 2, 2), "one offset serves all"
+    assert robot.heights(q[:0], ["axle"]).shape == (0, 3, 1, 2)
+
+
+def test_choices_become_numbers(robot: Any) -> None:
+    q = np.ones(9)
+    np.testing.assert_array_equal(robot.heights(q, "axle", way="down")[..., 0], -robot.heights(q, "axle")[..., 0])
+
+
+def test_out_is_written_in_place(robot: Any) -> None:
+    q, out = np.ones((4, 9)), np.full((4, 2, 2), np.nan)
+    assert robot.heights(q, ["axle", "shoulder"], out=out) is out
+    np.testing.assert_array_equal(out[..., 0], [[11.0, 10.0]] * 4)
+    with pytest.raises(ArgumentError, match=r"out for 'height' has shape \(4, 2\), expected \(4, 2, 2\)"):
+        robot.heights(q, ["axle", "shoulder"], out=np.empty((4, 2)))
+
+
+def test_what_was_read_is_kept(robot: Any) -> None:
+    for _ in range(3):
+        robot.heights(np.ones(9), "axle")
+        robot.heights(np.ones(9), ("axle", "shoulder"))
+    assert calls == ["axle", ("axle", "shoulder")]
+    robot.heights(np.ones(9), ["axle"])
+    robot.heights(np.ones(9), ["axle"])
+    assert calls[2:] == [["axle"], ["axle"]], "lists may change"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((["axle", "shoulder"], [1.0, 2.0, 3.0]), "'joints' has 2 items and 'offsets' has 3; give as many of both"),
+        (("axles",), "did you mean 'axle'"),
+    ],
+)
+def test_items_that_do_not_fit(robot: Any, arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        robot.heights(np.ones(9), *arguments)
+
+
+def test_readers_have_to_keep_their_shape(model: Model) -> None:
+    wrong: Callable[..., Any] = lambda robot, given: [1.0, 2.0]  # noqa: E731
+    heights = declare("heights", (HEIGHT,), (Q, Input("way", ("3",), "", read=wrong)))
+    record = RobotRecord("flyer", model, {"heights": heights}, ("heights",), "float64")
+    handle: Any = RobotHandle(record, ReferenceFunctions(record, evaluate))
+    with pytest.raises(PluginError, match=r"the reader of 'way' gave shape \(2,\), expected \(..., 3\)"):
+        handle.heights(np.ones(9))
+
+
+def test_documentation_says_what_to_pass(robot: Any) -> None:
+    text = robot.heights.__doc__
+    assert "joints : object, optional\n    Names of joints." in text
+    assert "height : ndarray, shape (..., n, 2) for n items, float64" in text
