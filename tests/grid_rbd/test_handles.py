@@ -163,9 +163,9 @@ def test_stale_robots_are_built_again_by_register(stub: Stub, root: Path) -> Non
 def damage(root: Path, key: str, name: str) -> None:
     """Change a byte in the middle of a stored file."""
     (path,) = root.glob(f"v1/objects/*/{key}/{name}")
-    path.chmod(0o644)
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 0xFF
+    path.unlink()  # this process may have the old file mapped
     path.write_bytes(data)
 
 
