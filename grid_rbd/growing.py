@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grid_core.build.request import SCHEMA
+from grid_core.build.record import usable_record
 from grid_rbd.wishes import Wish
 from grid_store import Store
 
 
 def grown(name: str, wish: Wish, store: Store) -> Wish:
     """Return a wish with the algorithms added that the name has, if it means the same robot, built in the same way."""
-    request, record = wish.request, store.resolve(name)
-    if record is None or record.get("schema") != SCHEMA:
+    request, record = wish.request, usable_record(name, store)
+    if record is None:
         return wish
     same = (
         record["facts"]["device"] == wish.device

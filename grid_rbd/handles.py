@@ -17,6 +17,7 @@ from grid_backends.numpy.record import Call, FunctionProvider
 from grid_core.build import RobotRequest, build, make_plan
 from grid_core.build.entry import RobotEntry, UnitPaths, verified_unit
 from grid_core.build.options import BuildOptions
+from grid_core.build.record import usable_record
 from grid_core.model import Model
 from grid_core.plugins.catalogue import Catalogue
 from grid_store import CorruptEntryError, Store
@@ -122,8 +123,8 @@ class _LazyUnits:
 
     def _remember(self, algorithm: str, key: str) -> None:
         """Add a unit to the robot's record: collection then keeps it, and it is found without a compiler."""
-        record = self._store.resolve(self._record.name)
-        if record and record.get("request") == self._request.identity().digest:
+        record = usable_record(self._record.name, self._store)
+        if record and record["request"] == self._request.identity().digest:
             self._store.bind(self._record.name, {**record, "units": {**record["units"], algorithm: key}})
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from grid_core.build import make_plan
+from grid_core.build.record import usable_record
 from grid_rbd.growing import grown
 from grid_rbd.wishes import Wish, description_of, make_wish
 from grid_store import Store
@@ -36,8 +37,8 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
 def plan_report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
     """Return the report of :func:`build_plan` for a checked wish."""
     wish = grown(name, wish, store)
-    record = store.resolve(name)
-    plan = make_plan(wish.request, store, record.get("inputs") if record else None)
+    record = usable_record(name, store)
+    plan = make_plan(wish.request, store, record["inputs"] if record else None)
     reasons = [f"{unit.algorithm}: {unit.reason}" for unit in plan.missing]
     values = plan.to_json()
     return {

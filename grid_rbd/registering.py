@@ -12,6 +12,7 @@ from grid_backends.numpy.threads import checked_threads
 from grid_core.build import RobotEntry, load_entry, make_plan
 from grid_core.build.compilers import compiler_for
 from grid_core.build.entry import UnitPaths, make_record
+from grid_core.build.record import usable_record
 from grid_core.errors import StaleRobotError, ToolchainError
 from grid_rbd.growing import grown
 from grid_rbd.handles import adjusted, compiled_handle, lazy_handle, reference_handle
@@ -206,8 +207,8 @@ def _registered(name: str, wish: Wish, store: Store, *, force: bool) -> RobotHan
 
 def _current(name: str, wish: Wish, store: Store) -> RobotEntry | None:
     """Return the stored robot if it is exactly what is asked for and whole, without running or generating anything."""
-    record = store.resolve(name)
-    if record is None or record.get("request") != wish.request.identity().digest or record["facts"] != facts_of(wish):
+    record = usable_record(name, store)
+    if record is None or record["request"] != wish.request.identity().digest or record["facts"] != facts_of(wish):
         return None
     try:
         if compiler_for(wish.request, store).stamp != record["compiler"]:

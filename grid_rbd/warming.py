@@ -10,6 +10,7 @@ from grid_core.build import build, make_plan
 from grid_core.build.builder import check_options
 from grid_core.build.entry import make_record
 from grid_core.build.models import read_model, stored_model
+from grid_core.build.record import usable_record
 from grid_core.model import Model
 from grid_rbd.growing import grown
 from grid_rbd.planning import plan_report
@@ -109,8 +110,8 @@ def checked_model(wish: Wish, store: Store) -> tuple[Entry, Model]:
 
 
 def _inputs_before(name: str, store: Store) -> dict[str, dict[str, str]]:
-    record = store.resolve(name)
-    return dict(record.get("inputs", {})) if record else {}
+    record = usable_record(name, store)
+    return dict(record["inputs"]) if record else {}
 
 
 def facts_of(wish: Wish) -> dict[str, Any]:

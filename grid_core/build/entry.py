@@ -10,9 +10,10 @@ from typing import Any
 from grid_core.build.models import read_model
 from grid_core.build.options import BuildOptions
 from grid_core.build.plan import Plan
+from grid_core.build.record import faults
 from grid_core.build.request import SCHEMA, RobotRequest
 from grid_core.build.targets import target_of
-from grid_core.errors import RobotNotRegisteredError, StaleRobotError, nearest
+from grid_core.errors import ArgumentError, RobotNotRegisteredError, StaleRobotError, nearest
 from grid_core.model import Model
 from grid_store import CorruptEntryError, Entry, EntryMissingError, Store
 
@@ -119,8 +120,8 @@ def load_entry(name: str, store: Store) -> RobotEntry:
         raise RobotNotRegisteredError(
             name, f"no robot {name!r} is registered in {store.root}{nearest(name, known)}; give urdf_path= to build it"
         )
-    if record.get("schema") != SCHEMA:
-        raise _stale(name, [f"its record has schema {record.get('schema')!r}, this version reads {SCHEMA}"])
+    if reasons := faults(record):
+        raise _stale(name, reasons)
     model = store.get(record["model"])
     units = {algorithm: store.get(key) for algorithm, key in record["units"].items()}
     lost = [algorithm for algorithm, entry in units.items() if entry is None]
@@ -133,10 +134,12 @@ def load_entry(name: str, store: Store) -> RobotEntry:
         raise _stale(name, reasons)
     found = {algorithm: entry for algorithm, entry in units.items() if entry is not None}
     try:
-        robot = read_model(model)
+        robot, options = read_model(model), BuildOptions.from_json(record["options"])
     except CorruptEntryError as error:
         raise _stale(name, [f"its model is damaged: {error}"]) from error
-    return RobotEntry(name, robot, BuildOptions.from_json(record["options"]), UnitPaths(store, found), record)
+    except (ArgumentError, KeyError, TypeError, ValueError) as error:
+        raise _stale(name, [f"its model or its options are of another version ({error})"]) from error
+    return RobotEntry(name, robot, options, UnitPaths(store, found), record)
 
 
 def _stale(name: str, reasons: list[str]) -> StaleRobotError:

@@ -13,6 +13,7 @@ from grid_core.build import RobotEntry, RobotRequest, build, load_entry, make_pl
 from grid_core.build.entry import make_record
 from grid_core.build.models import DESCRIPTION, stored_model
 from grid_core.build.options import make_options
+from grid_core.build.record import usable_record
 from grid_core.build.targets import CpuTarget
 from grid_core.errors import RobotNotRegisteredError, StaleRobotError
 from grid_core.toolchains import levels
@@ -89,6 +90,21 @@ def test_lost_units_and_models(bound: dict[str, Any], store: Store) -> None:
 def test_records_of_another_schema(schema: Any, bound: dict[str, Any], store: Store) -> None:
     store.bind("pendulum", {"schema": schema})
     assert reasons(store) == [f"its record has schema {schema!r}, this version reads 1"]
+
+
+def test_records_that_are_broken(bound: dict[str, Any], store: Store) -> None:
+    (path,) = (store.root / "v1" / "names").iterdir()
+    path.write_text("{")
+    assert reasons(store) == ["its record is broken: the file holds no JSON object (the log names it)"]
+    assert usable_record("pendulum", store) is None
+    store.bind("pendulum", {"schema": 1, **{name: bound[name] for name in ("request", "compiler", "level", "units")}})
+    assert reasons(store) == ["its record is broken: it lacks options, plugin_files, model, inputs, facts"]
+    store.bind("pendulum", {**bound, "facts": [], "model": 3})
+    assert reasons(store) == ["its record is broken: model is 3", "its record is broken: facts is []"]
+    store.bind("pendulum", {**bound, "options": {}})
+    assert reasons(store) == ["its model or its options are of another version ('settings')"]
+    store.bind("pendulum", bound)
+    assert usable_record("pendulum", store) == bound
 
 
 def test_levels_that_this_machine_lacks(bound: dict[str, Any], store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

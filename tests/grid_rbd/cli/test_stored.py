@@ -61,7 +61,7 @@ def test_a_robot_whose_record_is_broken(run: Run, cache: tuple[str, Path]) -> No
     (record,) = (cache[1] / "v1" / "names").iterdir()
     record.write_text("{")
     (robot,) = run("list", "--json", *cache).document
-    assert "its record has schema None" in robot["stale_reasons"][0]
+    assert "its record is broken" in robot["stale_reasons"][0]
     assert run("show", "pendulum [1]", *cache).code == 5
     assert run("gc", *cache).code == 1
 
