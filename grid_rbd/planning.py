@@ -8,7 +8,7 @@ from typing import Any
 from grid_core.build import make_plan
 from grid_core.build.record import usable_record
 from grid_rbd.growing import grown
-from grid_rbd.wishes import Wish, description_of, make_wish
+from grid_rbd.wishes import Wish, description_of, make_wish, target_facts
 from grid_store import Store
 
 
@@ -25,8 +25,8 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
     Returns
     -------
     dict
-        ``name, cache_dir, cuda_arch, code_options, build_identity, input_key, content_key, cached, stale_reasons,
-        store_dir, would``, and ``units`` with status and reason of every unit.
+        ``name, cache_dir, cuda_arch, cuda_archs, cpu_level, code_options, build_identity, input_key, content_key,
+        cached, stale_reasons, store_dir, would``, and ``units`` with status and reason of every unit.
     """
     options = dict(opts)
     store = Store(options.pop("cache_dir", None))
@@ -44,7 +44,7 @@ def plan_report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
     return {
         "name": name,
         "cache_dir": str(store.root),
-        "cuda_arch": int(plan.request.level.removeprefix("sm_")) if plan.request.target.name == "cuda" else None,
+        **target_facts(plan.request),
         "code_options": values["options"],
         "build_identity": {"compiler": values["compiler"], "level": values["level"]},
         "input_key": plan.input_key,

@@ -51,6 +51,7 @@ def register_robot(
     threads: int | None = None,
     follow_mimic: bool = True,
     cpu_level: str | None = None,
+    cuda_archs: str | Sequence[int | str] | None = None,
     compiler: str | None = None,
     plugins: Sequence[str | Path] = (),
     _profile_overlay: str | None = "pybind",
@@ -88,9 +89,13 @@ def register_robot(
         Algorithms and profiles to build, with what they require; default: all.
     device : str
         ``"cpu"``; ``"cuda"`` or ``"cuda:1"``; ``"reference"`` (NumPy interpreter in float64, needs no compiler);
-        ``"auto"`` is the CPU, or the GPU if ``cuda_arch`` is given.
+        ``"auto"`` is the CPU, or the GPU if ``cuda_arch`` or ``cuda_archs`` is given.
     cuda_arch : int, optional
         Compute capability to compile for, 90 for sm_90; default: that of the device. Building needs nvcc, but no GPU.
+    cuda_archs : str or sequence, optional
+        Several compute capabilities for one build, such as ``"86,89,120"``; ``"90+ptx"`` runs on GPUs newer than 9.0
+        too, whose driver compiles the code when it is first used. Default: ``GRID_RBD_CUDA_ARCHS``. ``cuda_arch``
+        comes in addition.
     lazy : bool
         Compile each method's unit when it is first called.
     threads : int, optional

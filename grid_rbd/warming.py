@@ -15,7 +15,7 @@ from grid_core.model import Model
 from grid_rbd.growing import grown
 from grid_rbd.planning import plan_report
 from grid_rbd.progress import shown_progress
-from grid_rbd.wishes import Wish, check_backend, description_of, make_wish
+from grid_rbd.wishes import Wish, check_backend, description_of, make_wish, target_facts
 from grid_store import Entry, Store
 
 
@@ -121,6 +121,5 @@ def facts_of(wish: Wish) -> dict[str, Any]:
         "max_batch": wish.max_batch,
         "lazy": wish.lazy,
         "algorithm_list": list(wish.request.algorithms),
-        "cpu_level": wish.request.level if wish.request.target.name == "cpu" else None,
-        "cuda_arch": int(wish.request.level.removeprefix("sm_")) if wish.request.target.name == "cuda" else None,
+        **target_facts(wish.request),
     }

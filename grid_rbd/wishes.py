@@ -17,6 +17,7 @@ from grid_core.build.options import BuildOptions, flag, make_options
 from grid_core.build.request import RobotRequest, make_request
 from grid_core.errors import OptionError, URDFParseError, nearest
 from grid_core.model.xml_source import Source, is_markup, path_text, read_file, read_source
+from grid_core.toolchains.architectures import Architectures, architectures, architectures_of, requested_architectures
 
 DEVICES = ("auto", "cpu", "cuda", "reference")
 CONVENTIONS = ("pinocchio", "mujoco")
@@ -85,7 +86,7 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
     convention = check_convention(wanted.pop("output_convention", "pinocchio"))
     wanted.pop("enable_mujoco_kernels", True)
     wanted.pop("_profile_overlay", None)
-    device, level = _target(wanted.pop("device", "auto"), wanted.pop("cuda_arch", None), wanted.pop("cpu_level", None))
+    device, level = _target(wanted.pop("device", "auto"), {name: wanted.pop(name, None) for name in LEVELS})
     frames = {
         "end_effectors": _names(wanted.pop("ee_joint_names", None), "ee_joint_names"),
         "contact_frames": _names(wanted.pop("contact_frames", None), "contact_frames"),
@@ -108,7 +109,8 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
     return Wish(make_request(source, maths, **target), device, max_batch, lazy)
 
 
-TARGETS = ("device", "cuda_arch", "cpu_level", "compiler")
+LEVELS = ("cuda_arch", "cuda_archs", "cpu_level")
+TARGETS = ("device", *LEVELS, "compiler")
 FRAMES = ("ee_joint_names", "contact_frames")
 MATHS = ("floating_base", "follow_mimic", "dtype", "use_joint_dynamics", "friction_model", "friction_width")
 
@@ -155,23 +157,37 @@ def check_convention(convention: str) -> str:
     return convention
 
 
-def _target(device: str, cuda_arch: Any, cpu_level: str | None) -> tuple[str, str | None]:
+def _target(device: str, given: Mapping[str, Any]) -> tuple[str, str | None]:
     """Return the device that is meant, and the level to compile for if it is not the CPU's default."""
+    cpu_level = given["cpu_level"]
     if cpu_level is not None and not isinstance(cpu_level, str):
         raise OptionError(f"cpu_level is {cpu_level!r}, expected the name of a level, such as 'x86-64-v3' or 'native'")
     kind = str(device).partition(":")[0]
     if kind not in DEVICES:
         raise OptionError(f"device is {device!r}, expected one of {', '.join(DEVICES)}, or 'cuda:1' and its like")
+    gpu = [name for name in ("cuda_arch", "cuda_archs") if given[name] is not None]
     if kind == "auto":
-        device = kind = "cpu" if cuda_arch is None else "cuda"
-    if kind != "cuda":
-        if cuda_arch is not None:
-            raise OptionError(f"cuda_arch={cuda_arch!r} contradicts device={device!r}; leave one of them out")
-        return device, cpu_level
+        device = kind = "cuda" if gpu else "cpu"
+    for name in gpu if kind != "cuda" else () if cpu_level is None else ("cpu_level",):
+        raise OptionError(f"{name}={given[name]!r} contradicts device={device!r}; leave one of them out")
+    return device, _cuda_level(device, given["cuda_arch"], given["cuda_archs"]) if kind == "cuda" else cpu_level
+
+
+def _cuda_level(device: str, one: Any, several: Any) -> str:
+    """Return the level of the architectures that are asked for, else that of a GPU."""
     index = device_index(device)
-    if cpu_level is not None:
-        raise OptionError(f"cpu_level={cpu_level!r} contradicts device={device!r}; leave one of them out")
-    return device, f"sm_{_compute_of(index) if cuda_arch is None else _positive(cuda_arch, 'cuda_arch')}"
+    wanted = requested_architectures() if several is None else architectures(several)
+    if one is not None:
+        wanted |= Architectures((_positive(one, "cuda_arch"),))
+    return (wanted if wanted.machine else Architectures((_compute_of(index),))).level
+
+
+def target_facts(request: RobotRequest) -> dict[str, Any]:
+    """Return what a request is compiled for; ``cuda_arch`` is the first of several architectures."""
+    if request.target.name == "cpu":
+        return {"cpu_level": request.level, "cuda_arch": None, "cuda_archs": None}
+    wanted = architectures_of(request.level)
+    return {"cpu_level": None, "cuda_arch": wanted.machine[0], "cuda_archs": wanted.names}
 
 
 def _compute_of(index: int) -> int:

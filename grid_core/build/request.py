@@ -32,7 +32,7 @@ class RobotRequest:
     algorithms : tuple of str
         Algorithms to build, closed over their requirements, in declaration order.
     level : str
-        Target and instruction set: a level of the CPU, or ``sm_90`` and its like.
+        Target and instruction set: a level of the CPU, or ``sm_90`` and its like for CUDA.
     compiler : str or None
         Compiler command; ``None`` looks for one.
     plugin_files : tuple of str

@@ -13,12 +13,10 @@ from grid_core.kernel.builder import trace_algorithm, variants
 from grid_core.kernel.kernel import Argument, Kernel, Loop
 from grid_core.kernel.settings import TraceSettings
 from grid_core.plugins.algorithm import Algorithm
+from grid_core.toolchains.architectures import SHARED, Architectures
 
 if TYPE_CHECKING:
     from grid_core.model import Model
-
-SHARED_BYTES = 227 * 1024
-"""Shared memory of a block on the data-centre chips from Hopper on."""
 
 LANES = 32
 SCALAR_BYTES = {"float32": 4, "float64": 8}
@@ -41,6 +39,7 @@ class BlockKernel:
     constants: tuple[str, ...]
     slots: int
     scalar_bytes: int
+    most_shared: int
 
     @property
     def input_scalars(self) -> int:
@@ -84,11 +83,13 @@ class BlockKernel:
     @property
     def shared_limit(self) -> int:
         """Shared memory that a block may take: all for many warps, little enough for many blocks of one warp."""
-        return SHARED_BYTES if self.workers > 1 else SHARED_BYTES // 8
+        return self.most_shared if self.workers > 1 else self.most_shared // 8
 
 
-def block_kernel(kernel: Kernel, absent: frozenset[str], workers: int, scalar_bytes: int) -> BlockKernel:
-    """Schedule a kernel for blocks of ``workers`` warps."""
+def block_kernel(
+    kernel: Kernel, absent: frozenset[str], workers: int, scalar_bytes: int, shared_bytes: int
+) -> BlockKernel:
+    """Schedule a kernel for blocks of ``workers`` warps that may take ``shared_bytes`` of shared memory."""
     plan = schedule(kernel) if workers == 1 else schedule_stages(kernel, workers)
     return BlockKernel(
         f"{kernel.name}_w{workers}",
@@ -100,6 +101,7 @@ def block_kernel(kernel: Kernel, absent: frozenset[str], workers: int, scalar_by
         write_constants(plan),
         plan.slots,
         scalar_bytes,
+        shared_bytes,
     )
 
 
@@ -111,13 +113,14 @@ def worker_counts(kernel: Kernel) -> tuple[int, ...]:
     return (1, 4) if operations < 2000 else (1, 8) if operations < 10000 else (1, 16)
 
 
-def describe(algorithm: Algorithm, dtype: str, arch: int, kernels: Sequence[BlockKernel]) -> dict[str, Any]:
+def describe(algorithm: Algorithm, dtype: str, wanted: Architectures, kernels: Sequence[BlockKernel]) -> dict[str, Any]:
     """Return what the runner needs to know of a unit, as JSON values."""
     return {
-        "abi": 1,
+        "abi": 2,
         "algorithm": algorithm.name,
         "dtype": dtype,
-        "arch": arch,
+        "machine": list(wanted.machine),
+        "portable": list(wanted.portable),
         "kernels": [
             {
                 "name": kernel.name,
@@ -141,13 +144,14 @@ def render_cuda_unit(
     dtype: str,
     template_folders: Sequence[str] = (),
     workers: Sequence[int] | None = None,
+    shared_bytes: int = SHARED[90],
 ) -> tuple[str, list[BlockKernel]]:
     """Return the CUDA source of one algorithm for one robot, and its kernels with what a launch of each needs."""
     kernels: list[BlockKernel] = []
     for absent in variants(algorithm):
         kernel = trace_algorithm(algorithm, model, algorithms, settings, absent)
         counts = workers or worker_counts(kernel)
-        kernels.extend(block_kernel(kernel, absent, count, SCALAR_BYTES[dtype]) for count in counts)
+        kernels.extend(block_kernel(kernel, absent, count, SCALAR_BYTES[dtype], shared_bytes) for count in counts)
     text = render_template(
         "unit.cu.j2", template_folders, algorithm=algorithm, model=model, scalar=SCALARS[dtype], kernels=kernels
     )

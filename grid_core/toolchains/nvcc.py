@@ -12,11 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from grid_core.errors import CompileError, OptionError, ToolchainError
+from grid_core.toolchains.architectures import architectures_of
 from grid_core.toolchains.process import ask, last_lines, run_logged
 from grid_core.toolchains.search import stamp
 from grid_core.toolchains.workers import JOBS_VARIABLE
 
-FLAGS = ("-cubin", "-std=c++17", "-O3")
+FLAGS = ("-fatbin", "-std=c++17", "-O3")
 """Options of every unit. Multiply-adds are contracted by default; finite math is never assumed."""
 
 
@@ -50,26 +51,29 @@ class NvccCompiler:
         return {"kind": "nvcc", "version": self.version}
 
     def flags(self, level: str) -> tuple[str, ...]:
-        """Return the options for an architecture such as ``"sm_90"``.
+        """Return the options for a level such as ``"sm_90"`` or ``"sm_86,sm_90,compute_90"``.
 
         Raises
         ------
         OptionError
-            The compiler does not know the architecture.
+            The compiler does not know an architecture.
         """
-        number = int(level.removeprefix("sm_"))
-        if number not in self.architectures:
-            known = ", ".join(map(str, self.architectures))
-            raise OptionError(
-                f"{self.path} does not compile for compute capability {number}; it knows {known}: "
-                "choose one of these as cuda_arch, or install a CUDA toolkit that knows the GPU"
-            )
-        return (*FLAGS, f"-arch=sm_{number}")
+        wanted = architectures_of(level)
+        for number in wanted.machine:
+            if number not in self.architectures:
+                known = ", ".join(map(str, self.architectures))
+                raise OptionError(
+                    f"{self.path} does not compile for compute capability {number}; it knows {known}: "
+                    "choose one of these as cuda_arch, or install a CUDA toolkit that knows the GPU"
+                )
+        machine = (f"-gencode=arch=compute_{n},code=sm_{n}" for n in wanted.machine)
+        portable = (f"-gencode=arch=compute_{n},code=compute_{n}" for n in wanted.portable)
+        return (*FLAGS, *machine, *portable)
 
     def compile(
         self, source: Path, output: Path, *, level: str, include: Sequence[Path], log: Path, extra: Sequence[str] = ()
     ) -> None:
-        """Compile one file to a cubin; see :meth:`grid_core.toolchains.toolchain.Toolchain.compile`."""
+        """Compile one file to a fat binary; see :meth:`grid_core.toolchains.toolchain.Toolchain.compile`."""
         folders = [f"-I{folder.absolute()}" for folder in include]
         command = [*self.command, *self.flags(level), *folders, source.name, "-o", str(output.absolute()), *extra]
         try:
@@ -128,7 +132,8 @@ def find_nvcc(override: str | None = None, *, known: Sequence[NvccCompiler] = ()
     listed = "\n".join(f"  {origin}: {reason}" for origin, reason in tried.items())
     raise ToolchainError(
         f"no working nvcc; tried\n{listed}\nInstall the CUDA toolkit and set CUDA_HOME to its folder, or run "
-        "'pip install nvidia-cuda-nvcc'. No GPU is needed to compile; device=\"cpu\" needs no nvcc."
+        "'pip install nvidia-cuda-nvcc' (13 or later; nvidia-cuda-nvcc-cu12 has no nvcc in it). No GPU is needed to "
+        'compile; device="cpu" needs no nvcc.'
     )
 
 

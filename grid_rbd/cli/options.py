@@ -79,6 +79,13 @@ class BuildFlags:
             help="Build for CUDA GPUs of this compute capability, such as 90. Needs nvcc, but no GPU.",
         ),
     ] = None  # fmt: skip
+    cuda_archs: Annotated[
+        str | None,
+        typer.Option(
+            "--cuda-archs", metavar="LIST", rich_help_panel=TARGET, show_default=False,
+            help="Build for several, such as 86,89,120; 90+ptx serves newer GPUs too. Default: GRID_RBD_CUDA_ARCHS.",
+        ),
+    ] = None  # fmt: skip
     compiler: Annotated[
         str | None,
         typer.Option(
@@ -101,6 +108,7 @@ class BuildFlags:
             "follow_mimic": not self.free_mimic,
             "cpu_level": self.level,
             "cuda_arch": self.cuda_arch,
+            "cuda_archs": self.cuda_archs,
             "compiler": self.compiler,
             "plugins": tuple(self.plugins or ()),
         }

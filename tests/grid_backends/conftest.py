@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from grid_backends.numpy import CudaHandle, ReferenceFunctions, RobotHandle, UnitFunctions
-from grid_backends.numpy.cuda import CUBIN
+from grid_backends.numpy.cuda import BINARY
 from grid_core.model import Model, load_model
 from tests.grid_backends.cuda.fakes import FakeDriver, compile_fake, write_unit
 from tests.grid_backends.toys import CXX, HERE, RUNTIME, URDF, build_runner, evaluate, make_record
@@ -73,8 +73,8 @@ def make_handle(
             request.getfixturevalue("native")
             request.getfixturevalue("fake_driver")
             record = make_record(model, dtype, device="cuda")
-            cubins = {n: write_unit(tmp_path / f"{n}_{dtype}", model, n, dtype) / CUBIN for n in record.algorithms}
-            return CudaHandle(record, UnitFunctions(record, cubins))
+            binaries = {n: write_unit(tmp_path / f"{n}_{dtype}", model, n, dtype) / BINARY for n in record.algorithms}
+            return CudaHandle(record, UnitFunctions(record, binaries))
         record = make_record(model, dtype, device="cpu")
         if request.param == "reference":
             return RobotHandle(record, ReferenceFunctions(record, evaluate))

@@ -30,6 +30,8 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"device": "cuda:x"}, OptionError, "device is 'cuda:x', expected 'cuda' or 'cuda:0'"),
     ({"device": "cpu", "cuda_arch": 90}, OptionError, "cuda_arch=90 contradicts device='cpu'"),
     ({"cuda_arch": 90, "cpu_level": "native"}, OptionError, "cpu_level='native' contradicts device='cuda'"),
+    ({"device": "cpu", "cuda_archs": "86"}, OptionError, "cuda_archs='86' contradicts device='cpu'"),
+    ({"cuda_archs": "9.0"}, OptionError, "cuda_archs is '9.0', expected compute capabilities without the dot"),
     ({"cuda_arch": "hopper"}, OptionError, "cuda_arch is 'hopper', expected a whole number"),
     ({"max_batch_size": 0}, OptionError, "max_batch_size is 0, expected a whole number of at least 1"),
     ({"max_batch_size": 2.5}, OptionError, "max_batch_size is 2.5"),
@@ -103,6 +105,7 @@ def test_every_documented_argument_is_accepted(stub: Stub, root: Path) -> None:
     robot = grid_rbd.register_robot(
         "arm", str(PENDULUM), urdf_string=None, floating_base=False, ee_joint_names=("joint2",),
         max_batch_size=np.int64(64), cache_dir=str(root), force_rebuild=False, cuda_arch=None, backend="numpy",
+        cuda_archs=None,
         dtype="float64", runtime_inertia=False, runtime_transform=False, runtime_joint_dynamics=False,
         use_joint_dynamics=True, friction_model="tanh",
         friction_width=0.05, enable_tool=False, contact_frames=None, cost_frames=None, output_convention="mujoco",
@@ -111,7 +114,7 @@ def test_every_documented_argument_is_accepted(stub: Stub, root: Path) -> None:
     )  # fmt: skip
     assert (robot.name, robot.dtype, robot.device, robot.max_batch, robot.num_ees) == ("arm", "float64", "cpu", 64, 1)
     assert (robot.threads, robot.output_convention) == (2, "mujoco")
-    facts = {"cpu_level": "x86-64-v2", "algorithm_list": ["crba"], "lazy": False, "cuda_arch": None}
+    facts = {"cpu_level": "x86-64-v2", "algorithm_list": ["crba"], "lazy": False, "cuda_arch": None, "cuda_archs": None}
     assert facts.items() <= robot.meta.items()
     assert stub.compiled() == ["crba"]
 

@@ -71,7 +71,7 @@ class DeviceArray:
 
 @final
 class CudaUnit:
-    """The kernels of one algorithm in a cubin. A device is first used when they are."""
+    """The kernels of one algorithm in a fat binary. A device is first used when they are."""
 
     def __init__(self, path: str, description: str, device: int = 0, scalar_bytes: int = 0) -> None: ...
     @property
@@ -79,8 +79,11 @@ class CudaUnit:
     @property
     def algorithm(self) -> str: ...
     @property
-    def arch(self) -> int:
-        """Compute capability it is compiled for: 90 for 9.0."""
+    def machine(self) -> list[int]:
+        """Compute capabilities that it has machine code for: 90 for 9.0."""
+    @property
+    def portable(self) -> list[int]:
+        """Compute capabilities that it has PTX for, which the driver compiles for newer ones."""
     @property
     def device(self) -> int: ...
     @property

@@ -99,7 +99,8 @@ void register_cuda(py::module_& module) {
              py::arg("device") = 0, py::arg("scalar_bytes") = 0)
         .def_readonly("path", &CudaUnit::path)
         .def_readonly("algorithm", &CudaUnit::algorithm)
-        .def_readonly("arch", &CudaUnit::arch)
+        .def_readonly("machine", &CudaUnit::machine)
+        .def_readonly("portable", &CudaUnit::portable)
         .def_readonly("device", &CudaUnit::device_index)
         .def_readonly("scalar_bytes", &CudaUnit::scalar_bytes)
         .def_property_readonly("kernels", &describe_kernels);

@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -13,7 +14,7 @@ namespace grid::cuda {
 
 namespace {
 
-constexpr int kAbi = 1;
+constexpr int kAbi = 2;
 
 Sizes sizes(const py::handle& arguments) {
     Sizes result;
@@ -34,7 +35,11 @@ Shape shape(const py::handle& entry) {
     return result;
 }
 
-std::string compute_name(int compute) { return "sm_" + std::to_string(compute); }
+std::string listed(const std::vector<int>& numbers) {
+    std::string result;
+    for (const int number : numbers) result += (result.empty() ? "" : ", ") + std::to_string(number);
+    return result;
+}
 
 std::string contents(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -62,7 +67,8 @@ void CudaUnit::read(const py::dict& description) {
     const int abi = description["abi"].cast<int>();
     if (abi != kAbi) fail("expected ABI " + std::to_string(kAbi) + ", found " + std::to_string(abi));
     algorithm = description["algorithm"].cast<std::string>();
-    if (description.contains("arch")) arch = description["arch"].cast<int>();
+    machine = description["machine"].cast<std::vector<int>>();
+    portable = description["portable"].cast<std::vector<int>>();
     const auto dtype = description["dtype"].cast<std::string>();
     scalar_bytes = dtype == "float32" ? 4 : dtype == "float64" ? 8 : 0;
     if (scalar_bytes == 0) fail("expected dtype float32 or float64, found " + dtype);
@@ -100,23 +106,36 @@ void CudaUnit::load() {
     loaded_.store(true, std::memory_order_release);
 }
 
-// Machine code runs on devices of the same major number, from its own minor number on.
+// Machine code runs on devices of the same major number, from its own minor number on; PTX on all later ones.
 void CudaUnit::check_arch() const {
     const int device = device_->compute;
-    if (arch != 0 && (device / 10 != arch / 10 || device < arch)) fail_arch(compute_name(arch));
+    const auto runs = [device](int own) { return device / 10 == own / 10 && device >= own; };
+    const auto compiles = [device](int own) { return device >= own; };
+    const bool fits = std::any_of(machine.begin(), machine.end(), runs) ||
+                      std::any_of(portable.begin(), portable.end(), compiles);
+    if (!fits) fail_arch();
 }
 
 void CudaUnit::load_module(const std::string& image) {
     const Result result = Driver::get().module_load(&module_, image.data());
-    if (result == kNoBinary) fail_arch("another GPU");
+    if (result == kNoBinary) fail_arch();
+    if (result == kNewerPtx || result == kNoPtxCompiler || result == kInvalidPtx) {
+        throw UnitError("unit '" + path + "': the driver cannot compile its PTX for " + device_->name + ": " +
+                        describe(result) + "; update the NVIDIA driver, or " + advice());
+    }
     check(result, "loading unit '" + path + "'");
 }
 
-void CudaUnit::fail_arch(const std::string& built_for) const {
-    const std::string own = compute_name(device_->compute);
-    throw UnitError("unit '" + path + "' is compiled for " + built_for + ", and device 'cuda:" +
-                    std::to_string(device_->index) + "' (" + device_->name + ") is " + own +
-                    "; build the robot with cuda_arch='" + own + "'");
+void CudaUnit::fail_arch() const {
+    throw UnitError("unit '" + path + "' has machine code for compute capability " + listed(machine) +
+                    (portable.empty() ? " and no PTX" : " and PTX from " + listed(portable) + " on") +
+                    ", and device 'cuda:" + std::to_string(device_->index) + "' (" + device_->name + ") is " +
+                    std::to_string(device_->compute) + "; " + advice());
+}
+
+std::string CudaUnit::advice() const {
+    const std::string own = std::to_string(device_->compute);
+    return "build the robot with cuda_arch=" + own + ", or with " + own + " in cuda_archs or GRID_RBD_CUDA_ARCHS";
 }
 
 void CudaUnit::find_kernel(Shape& shape) {

@@ -1,4 +1,4 @@
-// The kernels of one algorithm for one robot: a cubin and its description, loaded into a device when they are first used.
+// The kernels of one algorithm for one robot: a fat binary and its description, loaded into a device when they are first used.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -52,13 +52,15 @@ class CudaUnit {
     const int device_index;
     std::string algorithm;
     int64_t scalar_bytes = 0;
-    int arch = 0;  // compute capability it is compiled for: 90 for 9.0; 0: not said
+    std::vector<int> machine;   // compute capabilities that it has machine code for: 90 for 9.0
+    std::vector<int> portable;  // and PTX
     std::vector<Shape> shapes;
 
    private:
     void read(const py::dict& description);
     void check_arch() const;
-    [[noreturn]] void fail_arch(const std::string& built_for) const;
+    [[noreturn]] void fail_arch() const;
+    std::string advice() const;
     void load_module(const std::string& image);
     void find_kernel(Shape& shape);
     [[noreturn]] void fail(const std::string& what) const;

@@ -20,7 +20,7 @@ from grid_core.errors import OptionError
 if TYPE_CHECKING:
     from grid_backends.native import CudaFunction
 
-CUBIN = "unit.cubin"
+BINARY = "unit.fatbin"
 DESCRIPTION = "unit.json"
 LANES = 32
 
@@ -50,7 +50,7 @@ def device_index(device: str) -> int:
 
 
 def open_cuda_unit(folder: Path, signature: Signature, device: int = 0) -> CudaFunction:
-    """Return the function of a CUDA unit: a folder with ``unit.cubin`` and ``unit.json``.
+    """Return the function of a CUDA unit: a folder with ``unit.fatbin`` and ``unit.json``.
 
     The GPU is first used when the function is called.
 
@@ -67,7 +67,7 @@ def open_cuda_unit(folder: Path, signature: Signature, device: int = 0) -> CudaF
         description = (folder / DESCRIPTION).read_text(encoding="utf-8")
     except OSError as error:
         raise UnitError(f"unit {str(folder)!r}: {error}; rebuild the robot (force_rebuild=True)") from error
-    unit = CudaUnit(str(folder / CUBIN), description, device, signature.dtype.itemsize)
+    unit = CudaUnit(str(folder / BINARY), description, device, signature.dtype.itemsize)
     return CudaFunction(unit, *declared_arguments(signature), signature.result)
 
 

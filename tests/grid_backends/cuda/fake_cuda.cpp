@@ -1,5 +1,5 @@
 // A CUDA driver without a GPU: device memory is host memory, streams run at once, and kernels are the toy algorithm of
-// toy_unit.cpp in terms of a launch. Every call is written to a log that tests read. A "cubin" is text, a line a kernel:
+// toy_unit.cpp in terms of a launch. Every call is written to a log that tests read. A "fat binary" is text, a line a kernel:
 // name, scalar bytes, number of outputs, sizes of q, qd and f_ext.
 #include <cstdint>
 #include <cstdio>

@@ -104,16 +104,17 @@ def write_unit(
                 }
             )
     description = {
-        "abi": 1,
+        "abi": 2,
         "algorithm": name,
         "dtype": dtype,
-        "arch": 90,
+        "machine": [90],
+        "portable": [],
         "kernels": kernels,
         **changes,
         **(written or {}),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "unit.cubin").write_text("".join(lines))
+    (folder / "unit.fatbin").write_text("".join(lines))
     (folder / "unit.json").write_text(json.dumps(description))
     return folder
 

@@ -12,7 +12,7 @@ import pytest
 from grid_backends.errors import NotAvailableError
 from grid_backends.native import DeviceArray
 from grid_backends.numpy import CudaHandle, UnitFunctions
-from grid_backends.numpy.cuda import CUBIN
+from grid_backends.numpy.cuda import BINARY
 from grid_core.errors import OptionError
 from grid_core.model import Model
 from tests.grid_backends.cuda.fakes import FakeDriver, InterfaceArray, write_unit
@@ -23,7 +23,7 @@ from tests.grid_backends.toys import expected, make_record
 def make(fake: FakeDriver, native: ModuleType, model: Model, tmp_path: Path) -> Any:
     def made(device: str = "cuda") -> CudaHandle:
         record = make_record(model, device=device)
-        return CudaHandle(record, UnitFunctions(record, {"toy": write_unit(tmp_path, model) / CUBIN}))
+        return CudaHandle(record, UnitFunctions(record, {"toy": write_unit(tmp_path, model) / BINARY}))
 
     return made
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from grid_backends.numpy import CudaHandle, RobotRecord, UnitFunctions
-from grid_backends.numpy.cuda import CUBIN
+from grid_backends.numpy.cuda import BINARY
 from grid_core.kernel import evaluate, trace_algorithm
 from grid_core.kernel.settings import TraceSettings
 from grid_core.model import Model, load_model
@@ -43,8 +43,8 @@ class Robot:
     folders: dict[str, Path]
 
     def handle(self) -> CudaHandle:
-        cubins = {name: folder / CUBIN for name, folder in self.folders.items()}
-        return CudaHandle(self.record, UnitFunctions(self.record, cubins))
+        binaries = {name: folder / BINARY for name, folder in self.folders.items()}
+        return CudaHandle(self.record, UnitFunctions(self.record, binaries))
 
     def arguments(self, batch: int, *, seed: int = 1) -> tuple[np.ndarray, ...]:
         rng = np.random.default_rng(seed)
@@ -107,7 +107,7 @@ def compile_robot(architecture: str, tmp_path_factory: pytest.TempPathFactory) -
             description = describe(declarations[algorithm], dtype, kernels)
             (folder / "unit.json").write_text(json.dumps(description))
             nvcc.compile(
-                folder / "unit.cu", folder / "unit.cubin", level=architecture, include=[RUNTIME], log=folder / "log"
+                folder / "unit.cu", folder / "unit.fatbin", level=architecture, include=[RUNTIME], log=folder / "log"
             )
             return folder
 
@@ -279,7 +279,7 @@ for folder in {[str(f) for f in robot.folders.values()]!r}:
     text = open(folder + "/unit.json").read()
     kernel = json.loads(text)["kernels"][0]
     inputs = [(n, (s,), False, None, None) for n, s in kernel["inputs"]]
-    function = CudaFunction(CudaUnit(folder + "/unit.cubin", text), inputs, [(n, (s,)) for n, s in kernel["outputs"]])
+    function = CudaFunction(CudaUnit(folder + "/unit.fatbin", text), inputs, [(n, (s,)) for n, s in kernel["outputs"]])
     for workers in (1, 32):
         function.set_workers([(1000, workers)])
         for batch in (1, 33):

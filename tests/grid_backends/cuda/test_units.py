@@ -25,7 +25,7 @@ def call(function: Any) -> Any:
 
 
 def test_opening_uses_no_device(fake: FakeDriver, open_toy: Any) -> None:
-    open_toy(device=1, arch=80)
+    open_toy(device=1, machine=[80])
     assert fake.names() == []
 
 
@@ -50,7 +50,7 @@ def test_a_closed_unit_is_unloaded(fake: FakeDriver, open_toy: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"abi": 2}, "expected ABI 1, found 2; rebuild"),
+        ({"abi": 3}, "expected ABI 2, found 3; rebuild"),
         ({"written": {"dtype": "float16"}}, "expected dtype float32 or float64, found float16"),
         ({"written": {"dtype": "float32"}}, "expected float64, found float32"),
         ({"kernels": []}, "expected at least one kernel"),
@@ -74,25 +74,50 @@ def test_a_missing_unit_is_refused(fake: FakeDriver, native: ModuleType, model: 
     with pytest.raises(UnitError, match=r"No such file.*; rebuild"):
         open_cuda_unit(tmp_path, signature)
     folder = write_unit(tmp_path, model)
-    (folder / "unit.cubin").unlink()
+    (folder / "unit.fatbin").unlink()
     with pytest.raises(UnitError, match="the file is missing or empty; rebuild"):
         call(open_cuda_unit(folder, signature))
 
 
-@pytest.mark.parametrize("arch", [80, 100, 91])
-def test_another_architecture_names_both(open_toy: Any, arch: int) -> None:
+@pytest.mark.parametrize(
+    ("machine", "portable", "held"),
+    [
+        ([80], [], "capability 80 and no PTX"),
+        ([80, 86], [], "capability 80, 86 and no PTX"),
+        ([91], [], "capability 91 and no PTX"),
+        ([100], [100], "capability 100 and PTX from 100 on"),
+    ],
+)
+def test_another_architecture_names_both(open_toy: Any, machine: list[int], portable: list[int], held: str) -> None:
     with pytest.raises(
-        UnitError, match=rf"compiled for sm_{arch}, .*'cuda:1' \(Fake 1\) is sm_90; .*cuda_arch='sm_90'"
+        UnitError, match=rf"machine code for compute {held}, and device 'cuda:1' \(Fake 1\) is 90; .*cuda_arch=90, or"
     ):
-        call(open_toy(device=1, arch=arch))
+        call(open_toy(device=1, machine=machine, portable=portable))
 
 
-def test_an_unnamed_architecture_fails_when_it_is_loaded(fake: FakeDriver, open_toy: Any) -> None:
-    toy = open_toy(arch=0)
+@pytest.mark.parametrize(("machine", "portable"), [([80, 90], []), ([80], [80]), ([120], [75, 120])])
+def test_one_that_fits_is_enough(open_toy: Any, machine: list[int], portable: list[int]) -> None:
+    toy = open_toy(machine=machine, portable=portable)
+    assert (toy.unit.machine, toy.unit.portable) == (machine, portable)
+    np.testing.assert_array_equal(call(toy), np.full(NV, -9.81))
+
+
+def test_a_file_without_the_code_it_should_have_fails_when_it_is_loaded(fake: FakeDriver, open_toy: Any) -> None:
+    toy = open_toy()
     fake.fail("cuModuleLoadData", 209)
-    with pytest.raises(UnitError, match=r"compiled for another GPU, .* is sm_90"):
+    with pytest.raises(UnitError, match=r"capability 90 and no PTX, .* is 90; build the robot with cuda_arch=90"):
         call(toy)
     np.testing.assert_array_equal(call(toy), np.full(NV, -9.81))
+
+
+@pytest.mark.parametrize("result", [218, 221, 222])
+def test_ptx_that_the_driver_cannot_compile_says_what_to_do(fake: FakeDriver, open_toy: Any, result: int) -> None:
+    toy = open_toy(machine=[80], portable=[80])
+    fake.fail("cuModuleLoadData", result)
+    with pytest.raises(
+        UnitError, match=r"cannot compile its PTX for Fake 0: .*update the NVIDIA driver, or build .*=90"
+    ):
+        call(toy)
 
 
 def test_too_much_shared_memory_names_the_limit(open_toy: Any) -> None:

@@ -12,7 +12,7 @@ ANSWERS = """#!/bin/sh
 case "$1" in
   --version) echo "nvcc: release 13.0" ;;
   --list-gpu-code) printf 'sm_80\\nsm_90\\nsm_90a\\n' ;;
-  *) while [ "$1" != -o ]; do shift; done; printf cubin > "$2" ;;
+  *) while [ "$1" != -o ]; do shift; done; printf binary > "$2" ;;
 esac
 """
 
@@ -59,6 +59,34 @@ def test_an_unknown_architecture_lists_the_known_ones(stub: Path) -> None:
         find_nvcc(str(stub)).flags("sm_120")
 
 
+def test_every_architecture_is_an_option(stub: Path) -> None:
+    flags = find_nvcc(str(stub)).flags("sm_80,sm_90,compute_90")
+    assert "-fatbin" in flags
+    assert [flag for flag in flags if "gencode" in flag] == [
+        "-gencode=arch=compute_80,code=sm_80",
+        "-gencode=arch=compute_90,code=sm_90",
+        "-gencode=arch=compute_90,code=compute_90",
+    ]
+
+
+def test_the_pip_package_is_found(stub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NVIDIA's package for CUDA 13 has nvcc in nvidia/cu13/bin; that for CUDA 12 has ptxas only."""
+    site = tmp_path / "site"
+    (site / "nvidia" / "cuda_nvcc" / "bin").mkdir(parents=True)
+    (site / "nvidia" / "cuda_nvcc" / "bin" / "ptxas").touch(mode=0o755)
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    monkeypatch.setattr("sys.path", [str(site)])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(
+        ToolchainError, match=r"nvidia-cuda-nvcc' \(13 or later; nvidia-cuda-nvcc-cu12 has no nvcc in it"
+    ):
+        find_nvcc()
+    own = site / "nvidia" / "cu13" / "bin" / "nvcc"
+    own.parent.mkdir(parents=True)
+    stub.rename(own)
+    assert find_nvcc().path == own
+
+
 def test_a_compiler_that_writes_nothing_fails(stub: Path, tmp_path: Path) -> None:
     found = find_nvcc(str(stub))
     stub.write_text("#!/bin/sh\necho out of luck\nexit ${STATUS:-0}\n")
@@ -66,7 +94,7 @@ def test_a_compiler_that_writes_nothing_fails(stub: Path, tmp_path: Path) -> Non
     source.write_text("")
     log = tmp_path / "log"
     with pytest.raises(CompileError, match=r"(?s)wrote nothing on unit.cu; log: .*out of luck"):
-        found.compile(source, tmp_path / "unit.cubin", level="sm_90", include=[], log=log)
+        found.compile(source, tmp_path / "unit.fatbin", level="sm_90", include=[], log=log)
     assert log.exists()
 
 
@@ -76,5 +104,5 @@ def test_the_real_one_compiles(tmp_path: Path) -> None:
     source = tmp_path / "unit.cu"
     source.write_text('extern "C" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }\n')
     level = f"sm_{compiler.architectures[-1]}"
-    compiler.compile(source, tmp_path / "unit.cubin", level=level, include=[], log=tmp_path / "log")
-    assert (tmp_path / "unit.cubin").stat().st_size > 0
+    compiler.compile(source, tmp_path / "unit.fatbin", level=level, include=[], log=tmp_path / "log")
+    assert (tmp_path / "unit.fatbin").stat().st_size > 0
