@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import locale
 import logging
 import os
 import subprocess
@@ -176,25 +175,6 @@ def test_document_types_are_refused_in_every_encoding(encoding: str) -> None:
 def test_lone_surrogates_are_a_parse_error() -> None:
     with pytest.raises(URDFParseError, match="not well-formed"):
         load_model('<robot name="\ud800"><link name="base"/></robot>')
-
-
-def test_numbers_do_not_depend_on_the_locale() -> None:
-    for name in ("de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "fr_FR"):
-        try:
-            locale.setlocale(locale.LC_NUMERIC, name)
-            break
-        except locale.Error:
-            continue
-    else:
-        pytest.skip("no locale with a decimal comma is installed")
-    try:
-        text = chain(1).replace('mass value="1"', 'mass value="1.5"')
-        assert load_model(text).bodies[0].mass == 1.5
-        assert Model.from_json(load_model(text).to_json()).bodies[0].mass == 1.5
-        with pytest.raises(URDFParseError, match="decimal point"):
-            load_model(text.replace("1.5", "1,5"))
-    finally:
-        locale.setlocale(locale.LC_NUMERIC, "C")
 
 
 def test_long_chain_is_fast_and_exact() -> None:
