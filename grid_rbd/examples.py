@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grid_core.errors import nearest
+from grid_core.errors import DescriptionNotFoundError, nearest
 
 FOLDER = Path(__file__).parent / "data"
 
@@ -19,17 +19,17 @@ def find_description(robot: str | Path) -> Path:
 
     Raises
     ------
-    FileNotFoundError
-        It is neither.
+    DescriptionNotFoundError
+        It is neither; also a FileNotFoundError.
     """
-    path = Path(robot)
+    path, shipped = Path(robot), example_robots()
     if path.is_file():
         return path
-    shipped = example_robots()
-    try:
+    if str(robot) in shipped:
         return shipped[str(robot)]
-    except KeyError:
-        raise FileNotFoundError(
-            f"there is no file {str(robot)!r} and no example robot of that name{nearest(str(robot), shipped)}; "
-            f"give the path of a URDF file, or one of {', '.join(shipped)}"
-        ) from None
+    if path.exists():  # a folder, say: whoever reads it tells what it is
+        return path
+    raise DescriptionNotFoundError(
+        f"there is no file {str(robot)!r} and no example robot of that name{nearest(str(robot), shipped)}; "
+        f"give the path of a URDF file, or one of {', '.join(shipped)}"
+    )

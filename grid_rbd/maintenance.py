@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from grid_core.errors import RobotNotRegisteredError, nearest
 from grid_store import Store
 from grid_store.layout import default_root
 
@@ -17,6 +18,31 @@ def default_cache_dir() -> Path:
 def list_registered(cache_dir: str | Path | None = None) -> list[str]:
     """Return the names of all registered robots."""
     return Store(cache_dir).names()
+
+
+def forget_robot(name: str, cache_dir: str | Path | None = None) -> dict[str, Any]:
+    """Remove a name; what it was built from stays until :func:`gc_cache` finds that nothing else needs it.
+
+    Handles on the robot go on working.
+
+    Returns
+    -------
+    dict
+        ``name, cache_dir``.
+
+    Raises
+    ------
+    RobotNotRegisteredError
+        The name is not registered.
+    StoreUnavailableError
+        The store cannot be written.
+    """
+    store = Store(cache_dir, strict=True)
+    known = store.names()
+    if name not in known:
+        raise RobotNotRegisteredError(name, f"no robot {name!r} is registered in {store.root}{nearest(name, known)}")
+    store.unbind(name)
+    return {"name": name, "cache_dir": str(store.root)}
 
 
 def gc_cache(

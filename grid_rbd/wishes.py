@@ -64,7 +64,7 @@ def description_of(urdf_path: str | Path | None, urdf_string: str | bytes | None
         raise URDFParseError(
             f"urdf_string is {urdf_string[:60]!r}, expected XML text, which starts with '<'; pass a path as urdf_path"
         )
-    return read_source(urdf_string.encode("utf-8", "surrogatepass"))
+    return read_source(urdf_string)
 
 
 def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:

@@ -5,8 +5,10 @@ No entity is expanded, no document type accepted, no network or file reached; si
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
+import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,10 @@ from grid_core.errors import ArgumentError, DescriptionNotFoundError, URDFParseE
 
 MAX_BYTES = 32 * 2**20
 """Largest accepted description; geometry lives in mesh files, so that real ones stay far below."""
+
+_PROLOG = 200
+"""Bytes in which an XML declaration ends."""
+_DECLARED = re.compile(r"""\s*<\?xml\b[^>]*?(?P<clause>\s+encoding\s*=\s*(["'])(?P<encoding>[\w.-]*)\2)""")
 
 
 @dataclass(frozen=True)
@@ -31,14 +37,11 @@ class Source:
         How messages name the source.
     skipped_lines : int
         Blank lines in front of ``data``.
-    encoding : str or None
-        Set where it is known from outside: a declaration inside text that is already decoded no longer holds.
     """
 
     data: bytes
     label: str
     skipped_lines: int = 0
-    encoding: str | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def read_source(source: str | os.PathLike[str] | bytes | Source) -> Source:
     if isinstance(source, bytes):
         return _trimmed(source, "<bytes>")
     if isinstance(source, str) and is_markup(source):
-        return _trimmed(source.lstrip("\ufeff").encode("utf-8", "surrogatepass"), "<string>", "utf-8")
+        return _trimmed(_encoded(source), "<string>")
     path = path_text(source)
     if path is None:
         raise ArgumentError(f"the description is {source!r:.80}, expected the path of a URDF file, XML text or bytes")
@@ -133,10 +136,23 @@ def _check_kind(mode: int, path: str) -> None:
         )
 
 
-def _trimmed(data: bytes, label: str, encoding: str | None = None) -> Source:
+def _encoded(text: str) -> bytes:
+    """Return text in UTF-8; an encoding that it declares for its file no longer holds and is left out."""
+    text = text.lstrip("\ufeff")
+    declared = _DECLARED.match(text)
+    if declared and not _is_utf8(declared["encoding"]):
+        text = text[: declared.start("clause")] + text[declared.end("clause") :]
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _is_utf8(encoding: str) -> bool:
+    return encoding.lower().replace("-", "") == "utf8"
+
+
+def _trimmed(data: bytes, label: str) -> Source:
     _check_size(len(data), label)
     kept = data.lstrip(b" \t\r\n")
-    return Source(kept, label, data[: len(data) - len(kept)].count(b"\n"), encoding)
+    return Source(kept, label, data[: len(data) - len(kept)].count(b"\n"))
 
 
 def _check_size(size: int, label: str) -> None:
@@ -157,9 +173,8 @@ def parse(source: Source) -> Document:
     from lxml import etree
 
     _refuse_document_type(source)
-    parser = etree.XMLParser(
-        encoding=source.encoding, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
-    )
+    _check_encoding(source)
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
         root = etree.fromstring(source.data, parser)
     except etree.XMLSyntaxError as error:
@@ -170,12 +185,34 @@ def parse(source: Source) -> Document:
     return Document(root, source)
 
 
+def _check_encoding(source: Source) -> None:
+    """Refuse bytes that are not UTF-8 unless they say, or begin with a mark of, another encoding."""
+    if source.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in source.data[:4]:
+        return
+    declared = _DECLARED.match(source.data[:_PROLOG].decode("ascii", "replace"))
+    if declared and not _is_utf8(declared["encoding"]):
+        return
+    try:
+        source.data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = source.data.count(b"\n", 0, error.start) + 1 + source.skipped_lines
+        column = error.start - source.data.rfind(b"\n", 0, error.start)
+        raise URDFParseError(
+            f"{source.label}:{line}:{column}: the description is not well-formed XML: the byte "
+            f"0x{source.data[error.start]:02x} is not UTF-8, which holds unless another encoding is declared; save the "
+            "text as UTF-8, or begin it with <?xml version='1.0' encoding='ISO-8859-1'?> or what it is in"
+        ) from None
+
+
 def _syntax_message(source: Source, line: int, column: int, problem: str) -> str:
     problem = problem.rpartition(", line ")[0].strip() or problem
+    advice = "correct the text at this line and column"
     if "Excessive depth" in problem:
         problem = "elements are nested more than 256 deep"
+    elif "encoding" in problem.lower():
+        advice = "save the text as UTF-8, or declare the encoding that it is in"
     place = f"{source.label}:{line + source.skipped_lines}:{column}"
-    return f"{place}: the description is not well-formed XML: {problem}; correct the text at this line and column"
+    return f"{place}: the description is not well-formed XML: {problem}; {advice}"
 
 
 def _document_type_message(source: Source, line: int | None) -> str:
@@ -192,7 +229,7 @@ class _PrologReadError(Exception):
 
 def _refuse_document_type(source: Source) -> None:
     """Read the prolog only, so that no entity is ever declared, let alone expanded."""
-    reader = expat.ParserCreate(source.encoding)
+    reader = expat.ParserCreate()
     declared: list[int] = []
 
     def declare(*_: object) -> None:

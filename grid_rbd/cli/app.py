@@ -31,6 +31,7 @@ app.command("generate", rich_help_panel=ROBOTS)(building.generate_command)
 app.command("bench", rich_help_panel=ROBOTS)(bench.bench_command)
 app.command("list", rich_help_panel=MACHINE)(stored.list_command)
 app.command("show", rich_help_panel=MACHINE)(stored.show_command)
+app.command("forget", rich_help_panel=MACHINE)(stored.forget_command)
 app.command("gc", rich_help_panel=MACHINE)(stored.gc_command)
 app.command("plugins", rich_help_panel=MACHINE)(plugins.plugins_command)
 

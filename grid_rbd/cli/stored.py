@@ -1,4 +1,4 @@
-"""Commands about the store: ``list``, ``show``, ``gc``."""
+"""Commands about the store: ``list``, ``show``, ``forget``, ``gc``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.markup import escape
 from grid_rbd.cli.options import CacheDir, JsonFlag
 from grid_rbd.cli.output import bytes_text, count_text, results, table, write_json
 from grid_rbd.inspection import describe_robot, describe_robots
-from grid_rbd.maintenance import gc_cache
+from grid_rbd.maintenance import forget_robot, gc_cache
 
 
 def list_command(cache_dir: CacheDir = None, as_json: JsonFlag = False) -> None:
@@ -87,6 +87,21 @@ def _limits(joint: Mapping[str, Any]) -> str:
     if lower is None and upper is None:
         return "[dim]none"
     return " to ".join("" if value is None else f"{value:.3g}" for value in (lower, upper))
+
+
+def forget_command(
+    name: Annotated[str, typer.Argument(help="A registered robot.")],
+    cache_dir: CacheDir = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Remove the name of a registered robot; [bold]gc[/] then removes what no other robot uses."""
+    report = forget_robot(name, cache_dir)
+    if as_json:
+        write_json(report)
+        return
+    console = results()
+    console.print(f"[green]✓[/] [bold]{escape(name)}[/] is no longer registered")
+    console.print("'grid-rbd gc --execute' removes what it alone used, an hour after its last use", style="dim")
 
 
 def gc_command(

@@ -176,6 +176,13 @@ def test_warnings_point_at_the_user_s_call(root: Path) -> None:
 XML = "<robot name='r'><link name='a'/></robot>"
 
 
+def test_text_is_text_whatever_encoding_its_file_had(root: Path) -> None:
+    text = "<?xml version='1.0' encoding='ISO-8859-1'?><robot name='r'><link name='stütze'/></robot>"
+    for given in (text, text.encode("latin-1")):
+        robot = grid_rbd.load_robot(urdf_string=given, device="reference", cache_dir=root)
+        assert [frame.name for frame in grid_rbd.get_robot(robot.name, root).frames] == ["stütze"]
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
@@ -191,6 +198,11 @@ XML = "<robot name='r'><link name='a'/></robot>"
         ({"urdf_string": 3}, OptionError, "urdf_string is 3, expected the text"),
         ({"urdf_string": "arm.urdf"}, grid_rbd.URDFParseError, "urdf_string is 'arm.urdf'.*pass a path as urdf_path"),
         ({"urdf_string": "<robot name='\ud800'/>"}, grid_rbd.URDFParseError, "not well-formed"),
+        (
+            {"urdf_string": b"<robot name='\xff'/>"},
+            grid_rbd.URDFParseError,
+            "0xff is not UTF-8.*; save the text as UTF-8",
+        ),
     ],
 )
 def test_descriptions_that_are_none(given: dict[str, Any], error: type[Exception], message: str, root: Path) -> None:

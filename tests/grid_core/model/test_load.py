@@ -164,6 +164,21 @@ def test_huge_texts_are_refused_before_they_are_parsed(monkeypatch: pytest.Monke
             load_model(source)
 
 
+@pytest.mark.parametrize(
+    ("data", "place", "problem"),
+    [
+        (b"<robot name='r'>\n <link name='\xff'/></robot>", "2:14", "the byte 0xff is not UTF-8"),
+        (b"\n\n<robot name='\xfc'/>", "3:14", "the byte 0xfc is not UTF-8"),
+        (b"<?xml version='1.0' encoding='UTF-8'?>\n<robot name='\xfc'/>", "2:14", "the byte 0xfc is not UTF-8"),
+        ("<robot name='\ud800'/>", "1:14", "the byte 0xed is not UTF-8"),
+        (b"<?xml version='1.0' encoding='klingon'?><robot name='r'/>", "1:", "Unsupported encoding"),
+    ],
+)
+def test_bytes_in_no_known_encoding(data: Any, place: str, problem: str) -> None:
+    with pytest.raises(URDFParseError, match=f":{place}.*{problem}.*; save the text as UTF-8, or"):
+        load_model(data)
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32", "gb2312"])
 def test_document_types_are_refused_in_every_encoding(encoding: str) -> None:
     layers = "".join(f'<!ENTITY e{i + 1} "{f"&e{i};" * 100}">' for i in range(9))

@@ -14,7 +14,7 @@ from grid_rbd.cli.failures import EXIT_CODES
 
 from .conftest import Run
 
-COMMANDS = ["try", "doctor", "build", "plan", "generate", "bench", "list", "show", "gc", "plugins"]
+COMMANDS = ["try", "doctor", "build", "plan", "generate", "bench", "list", "show", "forget", "gc", "plugins"]
 
 
 def test_without_a_command_the_commands_are_explained(run: Run) -> None:
@@ -54,6 +54,7 @@ def test_version(run: Run) -> None:
         (["build", sys.executable], 3, sys.executable),
         (["plan", "arm7", "--compiler", "no-such-compiler"], 4, "no-such-compiler"),
         (["show", "no_such_robot"], 5, "no_such_robot"),
+        (["forget", "no_such_robot"], 5, "no robot 'no_such_robot' is registered"),
         (["build", "arm7", "--plugin", "no_such_plugin.py"], 1, "no_such_plugin.py"),
         (["generate", "arm7", "--namespace", "1grid"], 2, "C++ identifier"),
         (["generate", "arm7", "-a", "crba", "-o", "/no/such/folder/grid.hpp"], 2, "/no/such/folder/grid.hpp"),

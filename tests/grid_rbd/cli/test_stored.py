@@ -1,4 +1,4 @@
-"""``list``, ``show`` and ``gc``."""
+"""``list``, ``show``, ``forget`` and ``gc``."""
 
 from __future__ import annotations
 
@@ -44,6 +44,25 @@ def test_show(run: Run, cache: tuple[str, Path]) -> None:
     assert robot["joints"][1]["position_limits"] == [None, None]
     unit = robot["units"]["crba"]
     assert Path(unit["path"]).stat().st_size == unit["bytes"] == robot["bytes"]
+
+
+def test_forget(run: Run, cache: tuple[str, Path]) -> None:
+    wrong = run("forget", "pendulum", *cache)
+    assert wrong.code == 5
+    assert "did you mean 'pendulum [1]'" in wrong.err
+    ran = run("forget", "pendulum [1]", "--json", *cache)
+    assert ran.document == {"name": "pendulum [1]", "cache_dir": str(cache[1])}
+    assert run("list", "--json", *cache).document == []
+    assert run("forget", "pendulum [1]", *cache).code == 5
+
+
+def test_forget_says_what_is_next(run: Run, cache: tuple[str, Path]) -> None:
+    (record,) = (cache[1] / "v1" / "names").iterdir()
+    record.write_text("{")
+    ran = run("forget", "pendulum [1]", *cache)
+    assert (ran.code, record.exists()) == (0, False), "a broken record does not matter"
+    assert "pendulum [1] is no longer registered" in ran.out
+    assert "gc --execute" in ran.out
 
 
 def test_a_robot_whose_units_are_gone(run: Run, cache: tuple[str, Path]) -> None:
