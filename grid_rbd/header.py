@@ -40,10 +40,10 @@ def generate_header(
     model = load_model(request.source, floating_base=options.floating_base, follow_mimic=options.follow_mimic)
     check_options(request, model)
     return render_header(
-        request.algorithms,
+        request.units,
         model,
         catalogue.algorithms,
         options.settings,
         namespace,
-        catalogue.template_folders(request.algorithms),
+        catalogue.template_folders(request.units),
     )

@@ -60,7 +60,7 @@ def build(plan: Plan, store: Store, *, force: bool = False, progress: Progress |
     if jobs:
         built = run_all(jobs, worker_count(len(jobs)))
         entries |= {unit.algorithm: entry for unit, entry in zip(pending, built)}
-    return {algorithm: entries[algorithm] for algorithm in plan.request.algorithms}
+    return {algorithm: entries[algorithm] for algorithm in plan.request.units}
 
 
 def check_options(request: RobotRequest, model: Model) -> None:

@@ -96,7 +96,7 @@ def make_plan(request: RobotRequest, store: Store, before: Mapping[str, Mapping[
     compiler = compiler_for(request, store)
     identity = compiler.identity()
     units = []
-    for algorithm in request.algorithms:
+    for algorithm in request.units:
         key = request.unit_key(algorithm, identity)
         action = store.lookup(key.digest)
         entry = store.get(action.content, verify=True) if action else None

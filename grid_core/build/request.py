@@ -54,6 +54,11 @@ class RobotRequest:
     def catalogue(self) -> Catalogue:
         return load_catalogue(self.plugin_files)
 
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The algorithms that have a unit, in order; the others only choose between some of these."""
+        return tuple(name for name in self.algorithms if self.catalogue.algorithms[name].choice is None)
+
     def model_key(self) -> Key:
         """Return the key of the parsed model."""
         return Key(

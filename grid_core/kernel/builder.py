@@ -326,6 +326,8 @@ def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nes
         raise TraceError(f"algorithms call each other in a circle: {' -> '.join([*session.stack, algorithm.name])}")
     session.stack.append(algorithm.name)
     builder = KernelBuilder(session, algorithm, arguments)
+    if algorithm.emit is None:
+        raise TraceError(f"{algorithm.name} only picks one of {', '.join(algorithm.requires)}; call that one")
     algorithm.emit(builder)
     session.stack.pop()
     missing = [o.name for o in algorithm.outputs if o.name not in builder.results]

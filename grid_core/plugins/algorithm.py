@@ -85,6 +85,28 @@ class Output:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A keyword argument that picks one of several algorithms with the same signature.
+
+    Parameters
+    ----------
+    name : str
+        The argument.
+    default : str
+        Its value where a call leaves it out.
+    algorithms : mapping of str to str
+        Value -> the algorithm that it stands for.
+    doc : str
+        Meaning, one line.
+    """
+
+    name: str
+    default: str
+    algorithms: Mapping[str, str]
+    doc: str
+
+
+@dataclass(frozen=True)
 class Algorithm:
     """The declaration of one algorithm.
 
@@ -94,8 +116,10 @@ class Algorithm:
         Unique name, the family that lists it, and one line on what it computes.
     inputs, outputs : tuple
         Signature, in the order of the Python call.
-    emit : callable
-        ``emit(k)`` traces the algorithm with a :class:`~grid_core.kernel.builder.KernelBuilder`.
+    emit : callable or None
+        ``emit(k)`` traces the algorithm with a :class:`~grid_core.kernel.builder.KernelBuilder`; None with ``choice``.
+    choice : Choice or None
+        Set instead of ``emit``: the method calls one of the algorithms that it names, which are in ``requires``.
     requires : tuple of str
         Algorithms that ``emit`` uses through ``k.call``; an undeclared call is an error.
     aliases, profiles : tuple of str
@@ -117,12 +141,13 @@ class Algorithm:
     summary: str
     inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]
-    emit: Callable[[KernelBuilder], None]
+    emit: Callable[[KernelBuilder], None] | None = None
     requires: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ()
     jacobian: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
+    choice: Choice | None = None
     notes: str = ""
     source: str = ""
     template: str = "unit.cpp.j2"

@@ -6,7 +6,7 @@ import keyword
 import re
 
 from grid_core.errors import PluginError
-from grid_core.plugins.algorithm import Algorithm, Input, Output, resolve
+from grid_core.plugins.algorithm import Algorithm, Choice, Input, Output, resolve
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 CPP_WORDS = frozenset(
@@ -69,7 +69,9 @@ def check_algorithm(algorithm: Algorithm) -> None:
                 f"algorithm {algorithm.name!r}: every handle has an attribute {name!r}, which a method of that name "
                 "would hide; rename the algorithm or its alias"
             )
-    if not callable(algorithm.emit):
+    if algorithm.choice is not None:
+        _check_choice(algorithm, algorithm.choice)
+    elif not callable(algorithm.emit):
         raise PluginError(f"algorithm {algorithm.name!r}: emit is {algorithm.emit!r}; give the function that traces it")
     if not algorithm.outputs:
         raise PluginError(f"algorithm {algorithm.name!r} has no outputs; declare at least one")
@@ -82,6 +84,15 @@ def check_algorithm(algorithm: Algorithm) -> None:
         _check_shape(algorithm, argument)
     _check_unique(algorithm)
     _check_order(algorithm)
+
+
+def _check_choice(algorithm: Algorithm, choice: Choice) -> None:
+    named = {*choice.algorithms.values()}
+    if algorithm.emit is not None or choice.default not in choice.algorithms or named != {*algorithm.requires}:
+        raise PluginError(
+            f"algorithm {algorithm.name!r}: a choice comes without emit, has its default {choice.default!r} among its "
+            f"values, and names what the algorithm requires; it names {sorted(named)}"
+        )
 
 
 def _check_name(what: str, name: str) -> None:

@@ -86,6 +86,18 @@ class RobotHandle(ParameterMethods):
         """Return what the readers of a method make of the caller's values."""
         return self._readings.read(self._signatures[index], values)
 
+    def _chosen(self, index: int, value: Any) -> Any:
+        """Return the method of the algorithm that a value stands for."""
+        choice = self._signatures[index].algorithm.choice
+        assert choice is not None
+        name = choice.algorithms.get(value) if isinstance(value, str) else None
+        if name is None:
+            raise OptionError(
+                f"{self._signatures[index].name}: {choice.name} is {value!r}, expected one of "
+                f"{', '.join(choice.algorithms)}{nearest(str(value), choice.algorithms)}"
+            )
+        return getattr(self, name)
+
     def _for_each(self, index: int, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
         return call_each(self._signatures[index], self._calls[index], arguments, out, *where)
 
@@ -223,7 +235,7 @@ class RobotHandle(ParameterMethods):
     def _capability(self, signature: Signature) -> dict[str, Any]:
         shapes = tuple(o.shape for o in signature.outputs)
         return {
-            "built": signature.name in self._record.algorithms,
+            "built": self._is_built(signature),
             "family": signature.algorithm.family,
             "out_shape": shapes[0] if len(shapes) == 1 else shapes,
             "mjx": False,
@@ -233,6 +245,11 @@ class RobotHandle(ParameterMethods):
             "batch_threshold": None,
             "threads_small": None,
         }
+
+    def _is_built(self, signature: Signature) -> bool:
+        choice = signature.algorithm.choice
+        names = [signature.name] if choice is None else choice.algorithms.values()
+        return all(name in self._record.algorithms for name in names)
 
     # -- the robot ----------------------------------------------------------------------------------------------------
 

@@ -31,6 +31,12 @@ TABLE = "self._tables[{0!r}] if {0} is None else {0}, "
 CALL_EACH = "return self._for_each({index}, arguments, out, {where})"
 
 
+CHOICE = """\
+def {name}({parameters}, {choice}={default!r}):
+    return self._chosen({index}, {choice})({arguments}out=out, _convention=_convention{more})
+"""
+
+
 @dataclass(frozen=True)
 class MethodStyle:
     """What methods of one kind of handle have beside the declared arguments.
@@ -77,6 +83,8 @@ def add_methods(base: type[Any], signatures: Sequence[Signature], style: MethodS
 
 
 def _method(signature: Signature, index: int, qualname: str, style: MethodStyle) -> Callable[..., Any]:
+    if signature.algorithm.choice is not None:
+        return _defined(signature, _choice_source(signature, index, style), qualname, style)
     tables = {table.name for table in signature.tables}
     arguments = "".join((TABLE if i.name in tables else "{0}, ").format(i.name) for i in signature.inputs)
     names = "".join(f"{i.name}, " for i in signature.readable)
@@ -89,12 +97,38 @@ def _method(signature: Signature, index: int, qualname: str, style: MethodStyle)
         arguments=arguments,
         call=call.format(index=index, where=style.where),
     )
+    return _defined(signature, source, qualname, style)
+
+
+def _choice_source(signature: Signature, index: int, style: MethodStyle) -> str:
+    choice = signature.algorithm.choice
+    assert choice is not None
+    return CHOICE.format(
+        name=signature.name,
+        parameters=", ".join([signature.parameters, *(f"{name}=None" for name in style.parameters)]),
+        choice=choice.name,
+        default=choice.default,
+        index=index,
+        arguments="".join(f"{i.name}={i.name}, " for i in signature.inputs),
+        more="".join(f", {name}={name}" for name in style.parameters),
+    )
+
+
+def _defined(signature: Signature, source: str, qualname: str, style: MethodStyle) -> Callable[..., Any]:
     namespace: dict[str, Any] = {"__name__": __name__, "inf": math.inf}
     exec(_compiled(source, signature.name), namespace)  # noqa: S102
     method: Callable[..., Any] = namespace[signature.name]
-    method.__doc__ = docstring(signature, style.parameters, style.arrays)
+    method.__doc__ = docstring(signature, {**_choice_doc(signature), **style.parameters}, style.arrays)
     method.__qualname__ = qualname
     return method
+
+
+def _choice_doc(signature: Signature) -> dict[str, str]:
+    choice = signature.algorithm.choice
+    if choice is None:
+        return {}
+    values = ", ".join(repr(value) for value in choice.algorithms)
+    return {choice.name: f"{choice.doc.rstrip('.')}: one of {values}. Default {choice.default!r}."}
 
 
 @cache

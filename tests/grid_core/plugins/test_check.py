@@ -11,6 +11,7 @@ import pytest
 from grid_core.errors import PluginError
 from grid_core.model import Model
 from grid_core.plugins import Absent, Algorithm, Input, Output
+from grid_core.plugins.algorithm import Choice
 from grid_core.plugins.check import CPP_WORDS, RESERVED, check_algorithm
 from grid_core.plugins.manager import load_catalogue
 from grid_core.toolchains import CxxCompiler
@@ -93,6 +94,21 @@ def test_other_rules() -> None:
         check_algorithm(replace(GOOD, emit="trace"))  # type: ignore[arg-type]
     with pytest.raises(PluginError, match=r"grid_algorithms\(\) returned 7; return grid_core.plugins.Algorithm"):
         check_algorithm(7)  # type: ignore[arg-type]
+
+
+def test_choices_name_what_they_require() -> None:
+    ways = Choice("way", "a", {"a": "crba", "b": "minv"}, "Which.")
+    chooser = replace(GOOD, name="either", emit=None, requires=("crba", "minv"), choice=ways)
+    check_algorithm(chooser)
+    for wrong in (
+        replace(chooser, emit=GOOD.emit),
+        replace(chooser, requires=("crba",)),
+        replace(chooser, choice=replace(ways, default="c")),
+    ):
+        with pytest.raises(PluginError, match="a choice comes without emit, has its default"):
+            check_algorithm(wrong)
+    with pytest.raises(PluginError, match="needs 'wings'; options are contact_frames"):
+        check_algorithm(replace(GOOD, needs=("wings",)))
 
 
 def test_reserved_words_are_words() -> None:
