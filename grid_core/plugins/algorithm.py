@@ -55,6 +55,7 @@ class Input:
     read : callable or None
         ``read(robot, given)`` turns what a caller passed, names of frames for instance, into the numbers that the
         kernel takes. ``given`` holds the caller's values of all inputs that have a reader, ``None`` for those left out.
+        Where ``absent`` is set it may return ``None``, which leaves the input out.
     each : bool
         The reader gives one row per item of a list, which becomes one more batch axis of the call, the last one.
     """

@@ -11,7 +11,7 @@ import pytest
 from grid_backends.numpy import ReferenceFunctions, RobotHandle, RobotRecord
 from grid_core.errors import ArgumentError, PluginError
 from grid_core.model import Model
-from grid_core.plugins.algorithm import Input, Output
+from grid_core.plugins.algorithm import Absent, Input, Output
 from grid_core.plugins.robot_view import RobotView
 from tests.grid_backends.toys import declare
 
@@ -98,6 +98,20 @@ def test_what_was_read_is_kept(robot: Any) -> None:
 def test_items_that_do_not_fit(robot: Any, arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         robot.heights(np.ones(9), *arguments)
+
+
+def test_a_reader_may_leave_an_input_out(model: Model) -> None:
+    def given_sign(robot: RobotView, given: Mapping[str, Any]) -> Any:
+        return None if given["way"] in (None, "up") else -1.0
+
+    def evaluate_absent(name: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        return {"height": np.tile([1.0, float("way" in inputs)], (len(inputs["q"]), 1))}
+
+    way = Input("way", (), "", absent=Absent.VARIANT, read=given_sign)
+    record = RobotRecord("flyer", model, {"heights": declare("heights", (HEIGHT,), (Q, way))}, ("heights",), "float64")
+    handle: Any = RobotHandle(record, ReferenceFunctions(record, evaluate_absent))
+    q = np.ones(9)
+    assert [handle.heights(q)[1], handle.heights(q, "up")[1], handle.heights(q, "down")[1]] == [0.0, 0.0, 1.0]
 
 
 def test_readers_have_to_keep_their_shape(model: Model) -> None:

@@ -62,11 +62,14 @@ class Readings:
         return tuple(_read_one(signature, a, view, given) for a in arguments)
 
 
-def _read_one(signature: Signature, argument: Argument, view: RobotView, given: dict[str, Any]) -> Array:
+def _read_one(signature: Signature, argument: Argument, view: RobotView, given: dict[str, Any]) -> Array | None:
     declared = argument.declared
     assert isinstance(declared, Input)
     assert declared.read is not None
-    array = np.array(declared.read(view, given), signature.dtype)
+    values = declared.read(view, given)
+    if values is None and declared.absent is not None:
+        return None
+    array = np.array(values, signature.dtype)
     axes = array.ndim - len(argument.shape)
     if array.shape[max(axes, 0) :] != argument.shape or axes < declared.each:
         raise PluginError(
