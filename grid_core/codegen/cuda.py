@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from grid_core.codegen.layout import Layout, layouts
 from grid_core.codegen.render import SCALARS, render_template
 from grid_core.codegen.schedule import schedule, schedule_stages
 from grid_core.codegen.statements import Function, write_constants, write_functions
@@ -35,6 +36,7 @@ class BlockKernel:
     absent: tuple[str, ...]
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
+    layouts: tuple[Layout, ...]
     functions: tuple[Function, ...]
     constants: tuple[str, ...]
     slots: int
@@ -47,7 +49,7 @@ class BlockKernel:
 
     @property
     def output_scalars(self) -> int:
-        return sum((LANES + 1) * a.size for a in self.outputs)
+        return sum((LANES + 1) * kept.size for kept in self.layouts)
 
     @property
     def workspace_scalars(self) -> int:
@@ -91,14 +93,16 @@ def block_kernel(
 ) -> BlockKernel:
     """Schedule a kernel for blocks of ``workers`` warps that may take ``shared_bytes`` of shared memory."""
     plan = schedule(kernel) if workers == 1 else schedule_stages(kernel, workers)
+    kept = layouts(kernel)
     return BlockKernel(
         f"{kernel.name}_w{workers}",
         workers,
         tuple(sorted(absent)),
         kernel.inputs,
         kernel.outputs,
-        write_functions(plan),
-        write_constants(plan),
+        tuple(kept.values()),
+        write_functions(plan, kept),
+        write_constants(plan, kept),
         plan.slots,
         scalar_bytes,
         shared_bytes,

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grid_core.codegen.layout import Layout, layouts
 from grid_core.codegen.schedule import schedule
-from grid_core.codegen.statements import Function, write_constants, write_functions
+from grid_core.codegen.statements import Function, write_constants, write_functions, write_zeros
 from grid_core.codegen.text import comment, cstring
 from grid_core.errors import OptionError
 from grid_core.kernel.builder import trace_algorithm, variants
@@ -40,11 +41,15 @@ PACKS = 4
 
 @dataclass(frozen=True)
 class Rendered:
-    """A kernel as a template sees it."""
+    """A kernel as a template sees it.
+
+    Functions keep outputs as their ``layouts`` say; ``constants`` are the statements that set what is known beforehand.
+    """
 
     name: str
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
+    layouts: tuple[Layout, ...]
     functions: tuple[Function, ...]
     constants: tuple[str, ...]
     slots: int
@@ -53,17 +58,26 @@ class Rendered:
     large: bool
 
 
-def render_kernel(kernel: Kernel) -> Rendered:
-    """Schedule a kernel and write its functions."""
+def render_kernel(kernel: Kernel, *, rows: bool = False) -> Rendered:
+    """Schedule a kernel and write its functions.
+
+    Parameters
+    ----------
+    rows : bool
+        Functions write whole rows of outputs, zeros included, instead of the blocks that are kept for them.
+    """
     plan = schedule(kernel)
-    needed = 64 * (plan.slots + sum(a.size for a in (*kernel.inputs, *kernel.outputs)))
+    kept = {output.name: Layout(output) for output in kernel.outputs} if rows else layouts(kernel)
+    sizes = [argument.size for argument in kernel.inputs] + [layout.size for layout in kept.values()]
+    needed = 64 * (plan.slots + sum(sizes))
     packs = max(1, min(PACKS, STACK_BYTES // needed)) if len(plan.pieces) > 1 else 1
     return Rendered(
         kernel.name,
         kernel.inputs,
         kernel.outputs,
-        write_functions(plan),
-        write_constants(plan),
+        tuple(kept.values()),
+        write_functions(plan, kept),
+        (*(write_zeros(kernel) if rows else ()), *write_constants(plan, kept)),
         plan.slots,
         sum(kernel.operations().values()),
         packs,
@@ -113,7 +127,7 @@ def render_header(
     chosen = [algorithms[name] for name in names]
     kernels = {
         algorithm.name: [
-            render_kernel(trace_algorithm(algorithm, model, algorithms, settings, absent))
+            render_kernel(trace_algorithm(algorithm, model, algorithms, settings, absent), rows=True)
             for absent in variants(algorithm)
         ]
         for algorithm in chosen

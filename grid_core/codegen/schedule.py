@@ -58,7 +58,7 @@ class Schedule:
 
     kernel: Kernel
     constants: list[Store]
-    """Outputs whose value is known at generation time, structural zeros above all."""
+    """Outputs whose value is known at generation time; those that nothing sets are zero."""
     pieces: list[Piece]
     inlined: frozenset[int]
     """Nodes that are written inside the expression of their only user."""
@@ -119,13 +119,16 @@ def _events(kernel: Kernel) -> tuple[list[Scalar | Action], list[Store]]:
     """Return nodes and actions in running order, outputs as early as possible, and the constant outputs."""
     constants: list[Store] = []
     outputs = {output.name for output in kernel.outputs}
+    growing = {name: _added_to(kernel, name) for name in outputs}
     keyed: list[tuple[tuple[int, int], Scalar | Action]] = []
     for event in kernel.events():
         if isinstance(event, Scalar):
             if event.op != "input":
                 keyed.append(((event.id, 1), event))
         elif isinstance(event, Store) and event.target in outputs:
-            if not isinstance(event.value, Scalar):
+            if event.index in growing[event.target]:
+                keyed.append(((event.order, 0), event))
+            elif not isinstance(event.value, Scalar):
                 constants.append(event)
             elif event.value.op == "input":
                 keyed.append(((event.order, 0), event))
@@ -134,6 +137,12 @@ def _events(kernel: Kernel) -> tuple[list[Scalar | Action], list[Store]]:
         else:
             keyed.append(((event.order, 0), event))
     return [event for _, event in sorted(keyed, key=lambda pair: pair[0])], constants
+
+
+def _added_to(kernel: Kernel, name: str) -> set[int]:
+    """Return the entries of an output that loops add to, which has to begin anew for every sample."""
+    loops = [action for action in kernel.actions if isinstance(action, Loop)]
+    return {i for loop in loops for s in loop.stores if s.accumulate and s.target == name for i in loop.reached(s)}
 
 
 def read_by(event: Scalar | Action) -> list[Real]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from grid_core.codegen.expression import Writer
+from grid_core.codegen.layout import Layout, zero_runs
+from grid_core.codegen.loops import write_loop
 from grid_core.codegen.schedule import Barrier, Piece, Schedule, inputs_of, leaves_of
 from grid_core.codegen.text import comment
-from grid_core.kernel.kernel import Loop, Store
-from grid_core.trace.scalar import COMPARISONS, Scalar
+from grid_core.kernel.kernel import Kernel, Loop, Store
+from grid_core.trace.scalar import Scalar
 
 
 @dataclass(frozen=True)
@@ -24,24 +26,40 @@ class Function:
     operations: int
 
 
-def write_functions(schedule: Schedule) -> tuple[Function, ...]:
+def write_functions(schedule: Schedule, layouts: Mapping[str, Layout]) -> tuple[Function, ...]:
     """Return one function per piece, named after the kernel and numbered."""
     return tuple(
-        _function(schedule, f"{schedule.kernel.name}_{number}", piece) for number, piece in enumerate(schedule.pieces)
+        _function(schedule, f"{schedule.kernel.name}_{number}", piece, layouts)
+        for number, piece in enumerate(schedule.pieces)
     )
 
 
-def write_constants(schedule: Schedule) -> tuple[str, ...]:
-    """Return the statements that set the outputs known at generation time."""
+def write_constants(schedule: Schedule, layouts: Mapping[str, Layout]) -> tuple[str, ...]:
+    """Return the statements that set the outputs known at generation time, zeros excepted."""
     writer = Writer(schedule.inlined, schedule.arrays)
-    return tuple(f"{store.target}[{store.index}] = {writer.value(store.value)};" for store in schedule.constants)
+    return tuple(
+        f"{store.target}[{layouts[store.target].place(store.index)}] = {writer.value(store.value)};"
+        for store in schedule.constants
+    )
 
 
-def _function(schedule: Schedule, name: str, piece: Piece) -> Function:
+def write_zeros(kernel: Kernel) -> tuple[str, ...]:
+    """Return the statements that clear the outputs which nothing sets."""
+    return tuple(
+        f"for (int k = {first}; k < {end}; ++k) {output.name}[k] = V{{}};"
+        if end > first + 1
+        else f"{output.name}[{first}] = V{{}};"
+        for output in kernel.outputs
+        for first, end in zero_runs(kernel, output.name)
+    )
+
+
+def _function(schedule: Schedule, name: str, piece: Piece, layouts: Mapping[str, Layout]) -> Function:
     outputs = {output.name for output in schedule.kernel.outputs}
     written = {e.target for e in piece.events if isinstance(e, Store)} & outputs
+    written |= {s.target for e in piece.events if isinstance(e, Loop) for s in e.stores} & outputs
     read = {x.data[0] for _, e in piece.staged() for x in inputs_of(e, schedule.inlined)}
-    lines = tuple(_lines(schedule, piece))
+    lines = tuple(_lines(schedule, piece, layouts))
     return Function(
         name,
         tuple(i.name for i in schedule.kernel.inputs if i.name in read),
@@ -52,7 +70,7 @@ def _function(schedule: Schedule, name: str, piece: Piece) -> Function:
     )
 
 
-def _lines(schedule: Schedule, piece: Piece) -> Iterator[str]:
+def _lines(schedule: Schedule, piece: Piece, layouts: Mapping[str, Layout]) -> Iterator[str]:
     writer = Writer(schedule.inlined, schedule.arrays)
     ready: set[int] = set()
     section = ""
@@ -71,10 +89,11 @@ def _lines(schedule: Schedule, piece: Piece) -> Iterator[str]:
             yield from _define(piece, writer, event, ready)
         elif isinstance(event, Store):
             base = schedule.arrays.get(event.target)
-            target = f"{event.target}[{event.index}]" if base is None else f"ws[{base + event.index}]"
+            at = layouts[event.target].place(event.index) if base is None else base + event.index
+            target = f"{event.target if base is None else 'ws'}[{at}]"
             yield f"{target} = {writer.value(event.value)};"
         else:
-            yield from _loop(schedule, event)
+            yield from write_loop(event, schedule.arrays, layouts)
 
 
 def _define(piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iterator[str]:
@@ -106,22 +125,3 @@ def _twin(piece: Piece, node: Scalar) -> Scalar | None:
         if isinstance(event, Scalar) and event.op == other and event.args[0] is node.args[0]:
             return event
     return None
-
-
-def _loop(schedule: Schedule, loop: Loop) -> Iterator[str]:
-    body = loop.body()
-    masks = frozenset(n.id for n in (*body, *loop.captured()) if n.op in COMPARISONS)
-    inner = Writer(masks, schedule.arrays)
-    rows = ", ".join("{" + ", ".join(map(str, row)) + "}" for row in loop.table)
-    yield "{"
-    yield f"    constexpr int table[{len(loop.table)}][{len(loop.table[0])}] = {{{rows}}};"
-    yield "    for (const auto& at : table) {"
-    for node in body:
-        if node.op not in COMPARISONS:
-            yield f"        const V {inner.name(node)} = {inner.definition(node)};"
-    for store in loop.stores:
-        target = f"ws[{schedule.arrays[store.target] + store.offset} + at[{store.column}]]"
-        sign = "+=" if store.accumulate else "="
-        yield f"        {target} {sign} {inner.value(store.value)};"
-    yield "    }"
-    yield "}"

@@ -36,6 +36,8 @@ class _Session:
     inputs: dict[str, Argument] = field(default_factory=dict)
     calls: dict[tuple[Any, ...], dict[str, Nested]] = field(default_factory=dict)
     stack: list[str] = field(default_factory=list)
+    results: dict[str, set[int]] = field(default_factory=dict)
+    """Outputs that loops store into: the entries set so far."""
     loops: int = 0
     looping: bool = False
     tree: TracedTree | None = None
@@ -101,10 +103,7 @@ class KernelBuilder:
 
     def output(self, name: str, values: Nested) -> None:
         """Set a declared output from a nested sequence of scalars in its shape."""
-        declared = next((o for o in self._algorithm.outputs if o.name == name), None)
-        if declared is None:
-            known = [o.name for o in self._algorithm.outputs]
-            raise TraceError(f"{self._algorithm.name} declares no output {name!r}{nearest(name, known)}")
+        declared = self._declared_output(name)
         shape = resolve(declared.shape, self._session.dims)
         _check_shape(f"{self._algorithm.name}: output {name!r}", values, shape)
         flat = _flatten(values, len(shape))
@@ -113,6 +112,22 @@ class KernelBuilder:
                 f"{self._algorithm.name}: output {name!r} is a comparison; select(less(a, b), 1.0, 0.0) is a number"
             )
         self.results[name] = _nest(flat, shape)
+
+    def result(self, name: str) -> Slots:
+        """Return the slots of a declared output, zero at first, for loops to store into; it replaces :meth:`output`.
+
+        An algorithm that another one calls gets workspace for it.
+        """
+        self._refuse_in_loop("result")
+        declared = self._declared_output(name)
+        size = _size(resolve(declared.shape, self._session.dims))
+        if len(self._session.stack) > 1:
+            slots: Slots = self.array(name, [0.0] * size)
+        else:
+            slots = Slots(self._session, name, size)
+            self._session.results[name] = set()
+        self.results[name] = slots
+        return slots
 
     def call(self, name: str, **arguments: Nested) -> Nested:
         """Inline another algorithm and return its output, or a dict of outputs if it has several.
@@ -195,8 +210,19 @@ class KernelBuilder:
             session.looping = False
             session.graph.close_scope()
         if row.stores:
-            session.actions.append(Loop(rows, tuple(row.stores), session.graph.section, len(session.graph.nodes)))
+            loop = Loop(rows, tuple(row.stores), session.graph.section, len(session.graph.nodes))
+            session.actions += [*self._first_terms(loop), loop]
             session.loops += 1
+
+    def _first_terms(self, loop: Loop) -> Iterator[Store]:
+        """Note what a loop sets of the outputs; yield zeros for entries that it adds to before anything else did."""
+        for store in loop.stores:
+            if store.target in self._session.results:
+                known, reached = self._session.results[store.target], set(loop.reached(store))
+                if store.accumulate:
+                    fresh = sorted(reached - known)
+                    yield from (Store(store.target, i, 0.0, loop.section, loop.order) for i in fresh)
+                known |= reached
 
     def _refuse_in_loop(self, what: str) -> None:
         if self._session.looping:
@@ -211,14 +237,26 @@ class KernelBuilder:
         known = [i.name for i in self._algorithm.inputs]
         raise TraceError(f"{self._algorithm.name} declares no input {name!r}{nearest(name, known)}")
 
+    def _declared_output(self, name: str) -> Any:
+        for declared in self._algorithm.outputs:
+            if declared.name == name:
+                return declared
+        known = [o.name for o in self._algorithm.outputs]
+        raise TraceError(f"{self._algorithm.name} declares no output {name!r}{nearest(name, known)}")
+
 
 @dataclass(frozen=True)
-class Workspace:
-    """A block of workspace slots that loops address through their table."""
+class Slots:
+    """A block of slots that loops store into through their table: workspace, or an output."""
 
     session: _Session
     name: str
     size: int
+
+
+@dataclass(frozen=True)
+class Workspace(Slots):
+    """Slots that can also be read."""
 
     def values(self) -> list[Scalar]:
         """Return what the slots hold now, after the loops traced so far."""
@@ -240,17 +278,17 @@ class Row:
         self._check(source, column, offset)
         return self._session.graph.node("load", (), (source.name, column, offset))
 
-    def store(self, target: Workspace, column: int, value: Real, offset: int = 0) -> None:
+    def store(self, target: Slots, column: int, value: Real, offset: int = 0) -> None:
         """Set ``target[offset + table[row][column]]``."""
         self._check(target, column, offset)
         self.stores.append(RowStore(target.name, column, offset, value, False))
 
-    def accumulate(self, target: Workspace, column: int, value: Real, offset: int = 0) -> None:
+    def accumulate(self, target: Slots, column: int, value: Real, offset: int = 0) -> None:
         """Add to ``target[offset + table[row][column]]``."""
         self._check(target, column, offset)
         self.stores.append(RowStore(target.name, column, offset, value, True))
 
-    def _check(self, array: Workspace, column: int, offset: int) -> None:
+    def _check(self, array: Slots, column: int, offset: int) -> None:
         width = len(self._table[0])
         if not 0 <= column < width:
             raise TraceError(f"{self._algorithm}: loop table has {width} columns, column {column} does not exist")
@@ -287,9 +325,8 @@ def trace_algorithm(
     for output in algorithm.outputs:
         shape = resolve(output.shape, session.dims)
         outputs.append(Argument(output.name, _size(shape), shape))
-        for index, value in enumerate(_flatten(results[output.name], len(shape))):
-            section = value.section if isinstance(value, Scalar) else ""
-            session.actions.append(Store(output.name, index, value, section, len(session.graph.nodes)))
+        if not isinstance(results[output.name], Slots):
+            session.actions.extend(_stores(session.graph, output.name, _flatten(results[output.name], len(shape))))
     name = algorithm.name + "".join(f"_without_{n}" for n in sorted(absent))
     kernel = Kernel(
         name,
@@ -305,6 +342,14 @@ def trace_algorithm(
             "that with values()"
         )
     return kernel
+
+
+def _stores(graph: Graph, name: str, values: Sequence[Real]) -> Iterator[Store]:
+    """Yield the stores of an output. Entries that nothing sets are zero."""
+    for index, value in enumerate(values):
+        if isinstance(value, Scalar) or value != 0.0:
+            section = value.section if isinstance(value, Scalar) else ""
+            yield Store(name, index, value, section, len(graph.nodes))
 
 
 def variants(algorithm: Algorithm) -> list[frozenset[str]]:
@@ -336,8 +381,21 @@ def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nes
             f"{algorithm.name}: emit() returned without setting output {missing[0]!r}; "
             f"call k.output({missing[0]!r}, ...)"
         )
+    if session.stack:
+        dims = session.dims
+        shapes = {o.name: resolve(o.shape, dims) for o in algorithm.outputs}
+        builder.results = {name: _read(session, values, shapes[name]) for name, values in builder.results.items()}
     session.calls[key] = builder.results
     return builder.results
+
+
+def _read(session: _Session, values: Nested, shape: Sequence[int]) -> Nested:
+    """Return the scalars of a result; of one that loops stored into, those that they reached."""
+    if not isinstance(values, Workspace):
+        return values
+    reached = {i for a in session.actions if isinstance(a, Loop) for s in a.stores if s.target == values.name
+               for i in a.reached(s)}  # fmt: skip
+    return _nest([x if i in reached else 0.0 for i, x in enumerate(values.values())], shape)
 
 
 def _defaults(algorithm: Algorithm, dims: Mapping[str, int]) -> dict[str, Nested]:

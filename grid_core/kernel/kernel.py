@@ -58,6 +58,10 @@ class Loop:
     section: str
     order: int
 
+    def reached(self, store: RowStore) -> list[int]:
+        """Return the slot that one of the stores sets, for every row."""
+        return [store.offset + row[store.column] for row in self.table]
+
     def body(self) -> list[Scalar]:
         """Return the nodes that depend on the row, in creation order."""
         varying: set[int] = set()
@@ -91,6 +95,16 @@ class Kernel:
     arrays: tuple[Argument, ...]
     actions: tuple[Action, ...]
     graph: Graph
+
+    def written(self, name: str) -> set[int]:
+        """Return the entries of an output that an action sets; all others are zero."""
+        entries: set[int] = set()
+        for action in self.actions:
+            if isinstance(action, Store):
+                entries |= {action.index} if action.target == name else set()
+            else:
+                entries.update(i for store in action.stores if store.target == name for i in action.reached(store))
+        return entries
 
     def roots(self) -> Iterator[Scalar]:
         """Yield every scalar that an action reads."""

@@ -76,25 +76,41 @@ __device__ __forceinline__ void stage_rows(T* to, const Io& io, int input, long 
     }
 }
 
+// Where the columns of an output are kept: all of them, or blocks of 16 without those that are zero (their places are
+// negative).
+struct All {
+    __device__ __forceinline__ int operator()(int k) const { return k; }
+};
+struct Blocks {
+    const int* places;
+    __device__ __forceinline__ int operator()(int k) const {
+        const int place = places[k / 16];
+        return place < 0 ? -1 : 16 * place + k % 16;
+    }
+};
+
 // Copies the outputs of `rows` samples from 33-wide rows to batch-first memory, consecutive threads to consecutive addresses.
-template <int K, class T>
-__device__ __forceinline__ void unstage_rows(const T* staged, void* base, long long stride, long long first, int rows) {
+template <int K, class T, class Kept>
+__device__ __forceinline__ void unstage_rows(const T* staged, void* base, long long stride, long long first, int rows, Kept kept) {
     T* const to = static_cast<T*>(base) + first * stride;
     for (int i = threadIdx.x; i < rows * K; i += blockDim.x) {
-        const int l = i / K, k = i - l * K;
-        to[l * stride + k] = staged[33 * k + l];
+        const int l = i / K, k = i - l * K, place = kept(k);
+        to[l * stride + k] = place < 0 ? T(0) : staged[33 * place + l];
     }
 }
 
 // The same from rows in global memory, through one 32 by 33 tile of shared memory per warp.
-template <int K, class T>
-__device__ __forceinline__ void unstage_tiles(const T* rows_of, void* base, long long stride, long long first, int rows, T* tiles) {
+template <int K, class T, class Kept>
+__device__ __forceinline__ void unstage_tiles(const T* rows_of, void* base, long long stride, long long first, int rows, T* tiles, Kept kept) {
     T* const to = static_cast<T*>(base) + first * stride;
     T* const tile = tiles + (threadIdx.x / 32) * 32 * 33;
     const int lane = threadIdx.x % 32;
     for (int k0 = threadIdx.x / 32 * 32; k0 < K; k0 += blockDim.x) {
         const int width = K - k0 < 32 ? K - k0 : 32;
-        for (int k = 0; k < width; ++k) tile[33 * k + lane] = rows_of[33 * (k0 + k) + lane];
+        for (int k = 0; k < width; ++k) {
+            const int place = kept(k0 + k);
+            tile[33 * k + lane] = place < 0 ? T(0) : rows_of[33 * place + lane];
+        }
         __syncwarp();
         if (lane < width)
             for (int l = 0; l < rows; ++l) to[l * stride + k0 + lane] = tile[33 * lane + l];

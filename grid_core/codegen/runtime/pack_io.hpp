@@ -73,7 +73,7 @@ GRID_INLINE void write_row(T* row, pack<T> value) {
 #endif
 }
 
-// One block of Width columns that start at `column`.
+// One block of Width columns that start at `column` of the rows.
 template <int Width, class T, class Rows>
 GRID_INLINE void load_block(pack<T>* dst, Rows rows, int column) {
     constexpr int L = lanes<T>;
@@ -90,7 +90,7 @@ GRID_INLINE void store_block(Rows rows, const pack<T>* src, int column) {
     constexpr int L = lanes<T>;
     pack<T> block[L];
 #pragma GCC unroll 16
-    for (int k = 0; k < L; ++k) block[k] = k < Width ? src[column + k] : pack<T>{};
+    for (int k = 0; k < L; ++k) block[k] = k < Width ? src[k] : pack<T>{};
     transpose(block);
 #pragma GCC unroll 16
     for (int l = 0; l < L; ++l)
@@ -112,8 +112,8 @@ GRID_INLINE void load_columns(pack<T>* dst, Rows rows) {
 template <int K, class T, class Rows>
 GRID_INLINE void store_columns(Rows rows, const pack<T>* src) {
     constexpr int L = lanes<T>, rest = last_width<K, T>;
-    for (int column = 0; column + L <= K; column += L) store_block<L, T>(rows, src, column);
-    if constexpr (rest != 0) store_block<rest, T>(rows, src, K - rest);
+    for (int column = 0; column + L <= K; column += L) store_block<L, T>(rows, src + column, column);
+    if constexpr (rest != 0) store_block<rest, T>(rows, src + K - rest, K - rest);
 }
 
 // Everything but full packs of adjacent rows.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pack.hpp"
+#include "pack_blocks.hpp"
 #include "pack_io.hpp"
 
 // `bytes` of memory that start after, or end before, an unreadable page.
@@ -63,6 +64,31 @@ void check_store(T* base, long stride, int n, std::size_t size, bool streaming) 
     expect(good, streaming ? "streaming store" : "store", K, n, stride, sizeof(T));
 }
 
+// Blocks of 16 columns of which every third, or every one, is left out.
+template <int K, class T>
+void check_blocks(T* base, long stride, int n, std::size_t size, bool streaming, bool empty) {
+    constexpr int count = (K + 15) / 16;
+    std::vector<int> places(count);
+    std::vector<grid::pack<T>> packs(K);
+    int kept = 0;
+    for (int b = 0; b < count; ++b) {
+        places[b] = empty || b % 3 == 1 ? -1 : kept++;
+        for (int k = 16 * b; k < K && k < 16 * b + 16; ++k)
+            for (int l = 0; places[b] >= 0 && l < grid::lanes<T>; ++l)
+                packs[16 * places[b] + k % 16][l] = T(1 + k * grid::lanes<T> + l);
+    }
+    for (std::size_t i = 0; i < size; ++i) base[i] = T(-7);
+    grid::store_blocks<K>(base, stride, n, packs.data(), places.data(), streaming);
+    grid::settle();
+    bool good = true;
+    for (std::size_t i = 0; i < size; ++i) {
+        const int l = int(i / stride), k = int(i % stride);
+        const T value = k < K && places[k / 16] >= 0 ? T(1 + k * grid::lanes<T> + l) : T(0);
+        good &= base[i] == (k < K ? value : T(-7));
+    }
+    expect(good, streaming ? "streaming blocks" : "blocks", K, n, stride, sizeof(T));
+}
+
 template <int K, class T>
 void check() {
     for (int n = 1; n <= grid::lanes<T>; ++n) {
@@ -75,7 +101,10 @@ void check() {
                 for (std::size_t i = 0; i < size; ++i) base[i] = T(i + 1);
                 check_load<K, T>(base, stride, n);
                 if (stride == 0) continue;
-                for (bool streaming : {false, true}) check_store<K, T>(base, stride, n, size, streaming);
+                for (bool streaming : {false, true}) {
+                    check_store<K, T>(base, stride, n, size, streaming);
+                    for (bool empty : {false, true}) check_blocks<K, T>(base, stride, n, size, streaming, empty);
+                }
             }
         }
     }
