@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grid_core.kernel import evaluate, trace_algorithm
-from grid_core.kernel.settings import TraceSettings
+from grid_core.kernel.settings import TraceSettings, dimensions
 from grid_core.model import Model, URDFWarning, load_model
 from grid_core.plugins.algorithm import Algorithm, resolve
 from grid_core.plugins.manager import load_catalogue
@@ -34,23 +34,36 @@ def algorithms() -> Mapping[str, Algorithm]:
 
 def dynamics() -> list[str]:
     """Return the names of the dynamics family."""
-    return [name for name, algorithm in algorithms().items() if algorithm.family == "dynamics"]
+    return family("dynamics")
+
+
+def family(name: str) -> list[str]:
+    """Return the names of a family's algorithms."""
+    return [algorithm.name for algorithm in algorithms().values() if algorithm.family == name]
 
 
 class Reference:
-    """A model's algorithms on the interpreter: ``reference(name, q=..., qd=...)`` for batches, leading axis B."""
+    """A model's algorithms on the interpreter: ``reference(name, q=..., qd=...)`` for batches, leading axis B.
+
+    Inputs are the numbers that a kernel takes; one that callers choose by name is left out if it may be.
+    """
 
     def __init__(self, model: Model, settings: TraceSettings | None = None) -> None:
         self.model = model
         self.settings = settings
-        self._kernels: dict[str, Any] = {}
+        self.dims = dimensions(model, settings or TraceSettings())
+        self._kernels: dict[Any, Any] = {}
 
     def __call__(self, name: str, **inputs: Array) -> Array:
-        if name not in self._kernels:
-            self._kernels[name] = trace_algorithm(algorithms()[name], self.model, algorithms(), self.settings)
-        (output,) = algorithms()[name].outputs
+        algorithm = algorithms()[name]
+        absent = frozenset(i.name for i in algorithm.inputs if i.read and i.absent and i.name not in inputs)
+        if (name, absent) not in self._kernels:
+            kernel = trace_algorithm(algorithm, self.model, algorithms(), self.settings, absent)
+            self._kernels[name, absent] = kernel
+        (output,) = algorithm.outputs
         inputs = {"gravity": np.tile([0.0, 0.0, -9.81], (len(inputs["q"]), 1)), **inputs}
-        return evaluate(self._kernels[name], inputs)[output.name].reshape(-1, *resolve(output.shape, self.model.dims))
+        values = evaluate(self._kernels[name, absent], inputs)[output.name]
+        return values.reshape(-1, *resolve(output.shape, self.dims))
 
 
 def random_inputs(model: Model, seed: int, n: int, *, gravity: bool = True) -> Inputs:
