@@ -13,6 +13,7 @@ __all__ = [
     "CompileError",
     "DescriptionNotFoundError",
     "GridError",
+    "KeywordError",
     "MimicResolutionError",
     "OptionError",
     "PluginError",
@@ -44,6 +45,10 @@ class UnsupportedJointTypeError(URDFParseError):
 
 class OptionError(GridError, ValueError):
     """An option or a combination of options is not valid."""
+
+
+class KeywordError(OptionError, TypeError):
+    """A keyword argument that a function does not take, at all or together with the others."""
 
 
 class ArgumentError(GridError, ValueError):

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from grid_core.build.builder import check_options
+from grid_rbd.basics import checked_text
+from grid_rbd.keywords import checked_keywords
 from grid_rbd.wishes import description_of, make_wish
 
 
+@checked_keywords
 def generate_header(
     urdf_path: str | Path | None = None, *, urdf_string: str | None = None, namespace: str = "grid", **opts: Any
 ) -> str:
@@ -35,6 +38,7 @@ def generate_header(
     from grid_core.codegen.render import render_header
     from grid_core.model import load_model
 
+    namespace = checked_text(namespace, "namespace", "a C++ identifier such as 'grid'")
     request = make_wish(description_of(urdf_path, urdf_string), opts).request
     options, catalogue = request.options, request.catalogue
     model = load_model(request.source, floating_base=options.floating_base, follow_mimic=options.follow_mimic)

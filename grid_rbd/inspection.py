@@ -9,7 +9,8 @@ from grid_core.build import load_entry
 from grid_core.build.entry import verified_unit
 from grid_core.errors import StaleRobotError
 from grid_core.model import Joint, Model
-from grid_store import CorruptEntryError, Store
+from grid_rbd.basics import checked_name, open_store
+from grid_store import CorruptEntryError
 
 
 def describe_robot(name: str, cache_dir: str | Path | None = None) -> dict[str, Any]:
@@ -28,8 +29,8 @@ def describe_robot(name: str, cache_dir: str | Path | None = None) -> dict[str, 
     StaleRobotError
         The stored build cannot be used by this process.
     """
-    store = Store(cache_dir)
-    entry = load_entry(name, store)
+    store = open_store(cache_dir)
+    entry = load_entry(checked_name(name), store)
     units = {}
     for algorithm, stored in entry.units.entries.items():
         path = verified_unit(stored)
@@ -56,7 +57,7 @@ def describe_robot(name: str, cache_dir: str | Path | None = None) -> dict[str, 
 
 def describe_robots(cache_dir: str | Path | None = None) -> list[dict[str, Any]]:
     """Return the facts of all registered robots; one that cannot be loaded has ``stale_reasons`` instead."""
-    return [_described(name, cache_dir) for name in Store(cache_dir).names()]
+    return [_described(name, cache_dir) for name in open_store(cache_dir).names()]
 
 
 def _described(name: str, cache_dir: str | Path | None) -> dict[str, Any]:

@@ -10,15 +10,18 @@ from grid_backends.numpy import RobotHandle
 from grid_core.build import RobotEntry, RobotRequest, load_entry
 from grid_core.build.models import DESCRIPTION
 from grid_core.build.options import BuildOptions
-from grid_core.errors import RobotNotRegisteredError
+from grid_core.errors import KeywordError, RobotNotRegisteredError
 from grid_core.model.xml_source import Source, read_source
 from grid_core.plugins.manager import load_catalogue
+from grid_rbd.basics import checked_name, open_store
 from grid_rbd.handles import adjusted, compiled_handle, lazy_handle, reference_handle
+from grid_rbd.keywords import checked_keywords
 from grid_rbd.registering import register_robot
 from grid_rbd.wishes import check_backend, check_convention, description_of, make_wish
 from grid_store import Store
 
 
+@checked_keywords
 def get_robot(
     name: str,
     cache_dir: str | Path | None = None,
@@ -45,18 +48,18 @@ def get_robot(
         The name is not registered, and no description was given.
     StaleRobotError
         The stored build cannot be used by this process; ``reasons`` says why.
-    TypeError
-        Build options without a description.
+    KeywordError
+        Build options without a description; also a TypeError.
     """
     check_backend(backend)
     check_convention(output_convention)
     threads = register_opts.pop("threads", None)
     if register_opts and urdf_path is None:
-        raise TypeError(
+        raise KeywordError(
             f"get_robot() got build options {sorted(register_opts)} without urdf_path; "
-            "a stored robot is as it was built"
+            "a stored robot is as it was built: leave them out, or give its description as urdf_path"
         )
-    store = Store(cache_dir)
+    name, store = checked_name(name), open_store(cache_dir)
     try:
         entry = load_entry(name, store)
     except RobotNotRegisteredError:
@@ -96,5 +99,5 @@ def _warn_if_different(name: str, entry: RobotEntry, request: RobotRequest) -> N
         warnings.warn(
             f"robot {name!r} is registered already, from another description, options or version of grid-rbd; "
             "the stored one is returned. Use register_robot to replace it",
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
-from grid_core.errors import RobotNotRegisteredError, nearest
-from grid_store import Store
+from grid_core.build.options import flag
+from grid_core.errors import OptionError, RobotNotRegisteredError, nearest
+from grid_rbd.basics import checked_name, open_store
+from grid_rbd.keywords import checked_keywords
 from grid_store.layout import default_root
 
 
@@ -15,9 +18,10 @@ def default_cache_dir() -> Path:
     return default_root()
 
 
+@checked_keywords
 def list_registered(cache_dir: str | Path | None = None) -> list[str]:
     """Return the names of all registered robots."""
-    return Store(cache_dir).names()
+    return open_store(cache_dir).names()
 
 
 def forget_robot(name: str, cache_dir: str | Path | None = None) -> dict[str, Any]:
@@ -37,7 +41,7 @@ def forget_robot(name: str, cache_dir: str | Path | None = None) -> dict[str, An
     StoreUnavailableError
         The store cannot be written.
     """
-    store = Store(cache_dir, strict=True)
+    name, store = checked_name(name), open_store(cache_dir, strict=True)
     known = store.names()
     if name not in known:
         raise RobotNotRegisteredError(name, f"no robot {name!r} is registered in {store.root}{nearest(name, known)}")
@@ -45,6 +49,7 @@ def forget_robot(name: str, cache_dir: str | Path | None = None) -> dict[str, An
     return {"name": name, "cache_dir": str(store.root)}
 
 
+@checked_keywords
 def gc_cache(
     cache_dir: str | Path | None = None, *, execute: bool = False, objects_days: float | None = None
 ) -> dict[str, Any]:
@@ -64,4 +69,15 @@ def gc_cache(
         ``cache_dir, executed, entries_kept, entries_removed, entries_bytes, pointers_removed, staging_removed,
         objects_removed, objects_bytes``; sizes in bytes.
     """
-    return Store(cache_dir).gc(execute=execute, objects_days=objects_days)
+    days = None if objects_days is None else _days(objects_days)
+    return open_store(cache_dir).gc(execute=flag(execute, "execute"), objects_days=days)
+
+
+def _days(value: Any) -> float:
+    try:
+        days = float(value)
+    except (TypeError, ValueError):
+        days = math.nan
+    if not days >= 0.0:
+        raise OptionError(f"objects_days is {value!r:.80}, expected a number of days of at least 0")
+    return days

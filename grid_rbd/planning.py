@@ -7,11 +7,14 @@ from typing import Any
 
 from grid_core.build import make_plan
 from grid_core.build.record import usable_record
+from grid_rbd.basics import checked_name, open_store
 from grid_rbd.growing import grown
+from grid_rbd.keywords import checked_keywords
 from grid_rbd.wishes import Wish, description_of, make_wish, target_facts
 from grid_store import Store
 
 
+@checked_keywords
 def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> dict[str, Any]:
     """Resolve a registration without building it: nothing is generated, compiled or loaded.
 
@@ -29,7 +32,7 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
         cached, stale_reasons, store_dir, would``, and ``units`` with status and reason of every unit.
     """
     options = dict(opts)
-    store = Store(options.pop("cache_dir", None))
+    name, store = checked_name(name), open_store(options.pop("cache_dir", None))
     source = description_of(urdf_path, options.pop("urdf_string", None))
     return plan_report(name, make_wish(source, options), store)
 

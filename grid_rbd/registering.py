@@ -8,19 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from grid_backends.numpy import RobotHandle
-from grid_backends.numpy.threads import checked_threads
 from grid_core.build import RobotEntry, load_entry, make_plan
 from grid_core.build.compilers import compiler_for
 from grid_core.build.entry import UnitPaths, make_record
+from grid_core.build.options import flag
 from grid_core.build.record import usable_record
 from grid_core.errors import StaleRobotError, ToolchainError
+from grid_rbd.basics import checked_name, open_store
 from grid_rbd.growing import grown
 from grid_rbd.handles import adjusted, compiled_handle, lazy_handle, reference_handle
+from grid_rbd.keywords import checked_keywords
 from grid_rbd.warming import build_and_bind, checked_model, facts_of
 from grid_rbd.wishes import Wish, description_of, make_wish
 from grid_store import CorruptEntryError, Store
 
 
+@checked_keywords
 def register_robot(
     name: str,
     urdf_path: str | Path | None = None,
@@ -139,15 +142,15 @@ def register_robot(
         There is no compiler, or it failed.
     """
     options = dict(locals())
-    for own in ("name", "urdf_path", "urdf_string", "cache_dir", "force_rebuild", "threads"):
+    for own in ("name", "urdf_path", "urdf_string", "cache_dir", "force_rebuild"):
         del options[own]
-    if threads is not None:
-        checked_threads(threads)
+    name, store, force = checked_name(name), open_store(cache_dir), flag(force_rebuild, "force_rebuild")
     wish = make_wish(description_of(urdf_path, urdf_string), options)
-    handle = _registered(name, wish, Store(cache_dir), force=force_rebuild)
+    handle = _registered(name, wish, store, force=force)
     return adjusted(handle, output_convention, threads)
 
 
+@checked_keywords
 def load_robot(
     urdf_path: str | Path | None = None,
     *,

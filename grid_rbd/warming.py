@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +10,20 @@ from grid_core.build import build, make_plan
 from grid_core.build.builder import check_options
 from grid_core.build.entry import make_record
 from grid_core.build.models import read_model, stored_model
+from grid_core.build.options import flag
 from grid_core.build.record import usable_record
+from grid_core.errors import OptionError
 from grid_core.model import Model
+from grid_rbd.basics import checked_name, open_store
 from grid_rbd.growing import grown
+from grid_rbd.keywords import checked_keywords
 from grid_rbd.planning import plan_report
 from grid_rbd.progress import shown_progress
 from grid_rbd.wishes import Wish, check_backend, description_of, make_wish, target_facts
 from grid_store import Entry, Store
 
 
+@checked_keywords
 def warm_robot(
     name: str,
     urdf_path: str | Path | None = None,
@@ -37,15 +42,17 @@ def warm_robot(
         ``(content_key, store root, meta)``, ``meta`` the stored record. With ``plan_only=True``, the report of
         :func:`build_plan` instead.
     """
+    name, store = checked_name(name), open_store(cache_dir)
+    only_plan, force = flag(plan_only, "plan_only"), flag(force_rebuild, "force_rebuild")
     wish = make_wish(description_of(urdf_path, urdf_string), opts)
-    store = Store(cache_dir)
-    if plan_only:
+    if only_plan:
         return plan_report(name, wish, store)
-    build_and_bind(name, wish, store, force=force_rebuild)
+    build_and_bind(name, wish, store, force=force)
     record = store.resolve(name)
     return make_plan(wish.request, store).content_key, store.root, record
 
 
+@checked_keywords
 def precompile(
     name: str,
     urdf_path: str | Path | None = None,
@@ -78,17 +85,39 @@ def precompile(
         "max_batch_size": max_batch_size,
         "cuda_arch": cuda_arch,
     }
-    wanted = [dict(tier) for tier in tiers] if tiers is not None else [{}]
+    name, store = checked_name(name), open_store(cache_dir)
+    source, chosen = description_of(urdf_path, urdf_string), _backends(backends)
+    wishes = [make_wish(source, {**shared, **tier}) for tier in _tiers(tiers)]
     built = []
-    for number, tier in enumerate(wanted):
-        own_name = f"{name}__tier{number}" if len(wanted) > 1 else name
-        for backend in backends:
-            check_backend(backend)
-            _, _, record = warm_robot(
-                own_name, urdf_path, urdf_string=urdf_string, cache_dir=cache_dir, **{**shared, **tier}
-            )
-            built.append({"name": own_name, "backend": backend, **record})
+    for number, wish in enumerate(wishes):
+        own_name = f"{name}__tier{number}" if len(wishes) > 1 else name
+        for backend in chosen:
+            build_and_bind(own_name, wish, store)
+            built.append({"name": own_name, "backend": backend, **(store.resolve(own_name) or {})})
     return built
+
+
+def _backends(backends: Any) -> list[str]:
+    """Return the backends if all of them are part of this version."""
+    if isinstance(backends, str) or not isinstance(backends, Iterable):
+        raise OptionError(f"backends is {backends!r:.80}, expected a sequence of names, such as ['numpy']")
+    names = list(backends)
+    for name in names:
+        check_backend(name)
+    return names
+
+
+def _tiers(tiers: Any) -> list[dict[str, Any]]:
+    """Return the options of each tier."""
+    if tiers is None:
+        return [{}]
+    wanted = list(tiers) if isinstance(tiers, Iterable) else [tiers]
+    for tier in wanted:
+        if not isinstance(tier, Mapping):
+            raise OptionError(
+                f"tiers has the entry {tier!r:.80}, expected dicts of options, such as [{{'dtype': 'float64'}}]"
+            )
+    return [dict(tier) for tier in wanted]
 
 
 def build_and_bind(name: str, wish: Wish, store: Store, *, force: bool = False) -> None:

@@ -13,9 +13,10 @@ import numpy as np
 
 from grid_backends.errors import NotAvailableError
 from grid_backends.numpy.cuda import device_index
+from grid_backends.numpy.threads import checked_threads
 from grid_core.build.options import BuildOptions, flag, make_options
 from grid_core.build.request import RobotRequest, make_request
-from grid_core.errors import OptionError, URDFParseError, nearest
+from grid_core.errors import KeywordError, OptionError, URDFParseError, nearest
 from grid_core.model.xml_source import Source, is_markup, path_text, read_file, read_source
 from grid_core.toolchains.architectures import Architectures, architectures, architectures_of, requested_architectures
 
@@ -80,12 +81,14 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
     wanted = dict(options)
     for name, (neutral, instead) in LATER.items():
         value = wanted.pop(name, neutral)
-        if value != neutral:
+        if value is not neutral:
             raise NotAvailableError(f"{name}={value!r}: {instead}")
     check_backend(wanted.pop("backend", "numpy"))
     convention = check_convention(wanted.pop("output_convention", "pinocchio"))
     wanted.pop("enable_mujoco_kernels", True)
     wanted.pop("_profile_overlay", None)
+    if (threads := wanted.pop("threads", None)) is not None:
+        checked_threads(threads)
     device, level = _target(wanted.pop("device", "auto"), {name: wanted.pop(name, None) for name in LEVELS})
     frames = {
         "end_effectors": _names(wanted.pop("ee_joint_names", None), "ee_joint_names"),
@@ -115,6 +118,7 @@ FRAMES = ("ee_joint_names", "contact_frames")
 MATHS = ("floating_base", "follow_mimic", "dtype", "use_joint_dynamics", "friction_model", "friction_width")
 
 
+OTHERS = ("algorithm_list", "lazy", "plugins", "max_batch_size", "threads", "backend", "output_convention")
 RUNTIME = ("runtime_inertia", "runtime_transform", "runtime_joint_dynamics", "enable_tool")
 
 
@@ -127,8 +131,8 @@ def _runtime_tables(wanted: dict[str, Any]) -> list[str]:
 def _options(wanted: dict[str, Any], **more: Any) -> BuildOptions:
     for name in wanted:
         if name not in MATHS:
-            known = [*MATHS, *RUNTIME, *FRAMES, *LATER, *TARGETS, "algorithm_list", "lazy", "plugins"]
-            raise OptionError(f"unknown option {name!r}{nearest(name, known)}; options: {', '.join(known)}")
+            known = [*MATHS, *RUNTIME, *FRAMES, *LATER, *TARGETS, *OTHERS]
+            raise KeywordError(f"unknown option {name!r}{nearest(name, known)}; options: {', '.join(known)}")
     if isinstance(wanted.get("dtype"), (type, np.dtype)):
         wanted["dtype"] = _dtype_name(wanted["dtype"])
     return make_options(**wanted, **more)

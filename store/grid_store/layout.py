@@ -92,9 +92,12 @@ class Layout:
         Raises
         ------
         StoreError
-            The name is empty or too long for a file name.
+            The name is empty or too long for a file name, or no Unicode text.
         """
-        quoted = quote(name, safe="")
+        try:
+            quoted = quote(name, safe="")
+        except UnicodeEncodeError:
+            raise StoreError(f"name {name[:40]!r}: a name has no lone surrogates; choose another") from None
         if not quoted or len(quoted) > _LONGEST_NAME:
             raise StoreError(f"name {name[:40]!r}: a name has 1 to {_LONGEST_NAME} characters after percent-encoding")
         return self.base / "names" / f"{quoted}.json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -84,11 +85,75 @@ def test_wrong_values_build_and_bind_nothing(
     assert grid_rbd.list_registered(root) == []
 
 
-@pytest.mark.parametrize("function", [grid_rbd.build_plan, grid_rbd.warm_robot, grid_rbd.load_robot])
-def test_unknown_options_get_the_nearest(function: Callable[..., Any], root: Path) -> None:
-    arguments = ("arm", PENDULUM) if function is not grid_rbd.load_robot else (PENDULUM,)
-    with pytest.raises((OptionError, TypeError), match=r"floatingbase"):
-        function(*arguments, cache_dir=root, floatingbase=True)
+FUNCTIONS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (grid_rbd.register_robot, ("arm", PENDULUM)),
+    (grid_rbd.load_robot, (PENDULUM,)),
+    (grid_rbd.get_robot, ("arm",)),
+    (grid_rbd.warm_robot, ("arm", PENDULUM)),
+    (grid_rbd.precompile, ("arm", PENDULUM)),
+    (grid_rbd.build_plan, ("arm", PENDULUM)),
+    (grid_rbd.generate_header, (PENDULUM,)),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments"), FUNCTIONS, ids=lambda value: getattr(value, "__name__", ""))
+@pytest.mark.parametrize(("wrong", "right"), [("floatingbase", "floating_base"), ("cuda_ach", "cuda_arch")])
+def test_unknown_arguments_get_the_nearest(
+    function: Callable[..., Any], arguments: tuple[Any, ...], wrong: str, right: str
+) -> None:
+    message = (
+        rf"{function.__name__}\(\) takes no argument '{wrong}'; did you mean .*'{right}'.*\?; it takes .*floating_base"
+    )
+    for kind in (OptionError, TypeError):
+        with pytest.raises(kind, match=message):
+            function(*arguments, **{wrong: True})
+
+
+def test_the_public_functions_keep_their_signatures() -> None:
+    for function, _ in FUNCTIONS:
+        assert function.__doc__
+        assert inspect.signature(function).return_annotation
+    assert list(inspect.signature(grid_rbd.register_robot).parameters)[:2] == ["name", "urdf_path"]
+
+
+BASIC: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
+    *((f, {"name": 3}, r"name is 3, expected the name of a robot \(str\)") for f, _ in FUNCTIONS[:6]),
+    *((f, {"cache_dir": 3}, "cache_dir is 3, expected the path of a folder") for f, _ in FUNCTIONS[:6]),
+    *((f, {"cache_dir": b"x"}, "cache_dir is b'x', expected the path") for f, _ in FUNCTIONS[:6]),
+    (grid_rbd.register_robot, {"cache_dir": "a\0b"}, r"cache_dir is 'a\\x00b', expected the path"),
+    (grid_rbd.register_robot, {"force_rebuild": "yes"}, "force_rebuild is 'yes', expected True or False"),
+    (grid_rbd.warm_robot, {"plan_only": 1}, "plan_only is 1, expected True or False"),
+    (grid_rbd.warm_robot, {"force_rebuild": 1}, "force_rebuild is 1, expected True or False"),
+    (grid_rbd.warm_robot, {"threads": "all"}, "threads is 'all'; set an integer"),
+    (grid_rbd.precompile, {"tiers": 3}, "tiers has the entry 3, expected dicts of options"),
+    (grid_rbd.precompile, {"tiers": {"dtype": "float64"}}, "tiers has the entry 'dtype', expected dicts of options"),
+    (grid_rbd.precompile, {"tiers": [{}, {"name": "x"}]}, "unknown option 'name'"),
+    (grid_rbd.precompile, {"backends": "numpy"}, "backends is 'numpy', expected a sequence of names"),
+    (grid_rbd.precompile, {"backends": 3}, "backends is 3, expected a sequence of names"),
+    (grid_rbd.generate_header, {"namespace": 3}, "namespace is 3, expected a C.. identifier"),
+    (grid_rbd.list_registered, {"cache_dir": 3}, "cache_dir is 3, expected the path"),
+    (grid_rbd.gc_cache, {"cache_dir": 3}, "cache_dir is 3, expected the path"),
+    (grid_rbd.gc_cache, {"execute": "yes"}, "execute is 'yes', expected True or False"),
+    (grid_rbd.gc_cache, {"objects_days": "old"}, "objects_days is 'old', expected a number of days"),
+    (grid_rbd.gc_cache, {"objects_days": -1}, "objects_days is -1, expected a number of days of at least 0"),
+]
+
+
+@pytest.mark.parametrize(("function", "given", "message"), BASIC)
+def test_arguments_of_the_wrong_type(
+    function: Callable[..., Any], given: dict[str, Any], message: str, stub: Stub, root: Path
+) -> None:
+    arguments: dict[str, Any] = {"cache_dir": root, **given}
+    names = inspect.signature(function).parameters
+    arguments |= (
+        {"name": "arm"} if "name" in names and "name" not in given and function is not grid_rbd.load_robot else {}
+    )
+    arguments |= {"urdf_path": PENDULUM} if "urdf_path" in names else {}
+    if function is grid_rbd.generate_header:
+        del arguments["cache_dir"]
+    with pytest.raises(OptionError, match=message):
+        function(**arguments)
+    assert (stub.compiled(), root.exists()) == ([], False), "refused before anything is touched"
 
 
 def test_exactly_one_description(stub: Stub, root: Path) -> None:

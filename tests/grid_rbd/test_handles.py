@@ -128,9 +128,10 @@ def test_get_robot_registers_only_what_is_missing(stub: Stub, root: Path) -> Non
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         grid_rbd.get_robot("arm", root, urdf_path=PENDULUM, floating_base=True, **base)
-    with pytest.warns(UserWarning, match="robot 'arm' is registered already, from another description, options"):
+    with pytest.warns(UserWarning, match="robot 'arm' is registered already, from another description, opt") as caught:
         stored = grid_rbd.get_robot("arm", root, urdf_path=GOLDEN / "iiwa14.urdf", **base)
     assert stored.nv == made.nv, "the stored one is returned"
+    assert caught[0].filename == __file__, "the user's call is what the warning points at"
     assert stub.compiled() == []
     robot = grid_rbd.get_robot("arm", root, threads=3, output_convention="pinocchio", _profile_overlay=None)
     assert robot.threads == 3

@@ -35,6 +35,8 @@ def test_any_text_is_a_name(store: Store, name: str) -> None:
 def test_names_that_fit_no_file_are_refused(store: Store, name: str) -> None:
     with pytest.raises(StoreError, match="1 to 240"):
         store.bind(name, {})
+    with pytest.raises(StoreError, match="no lone surrogates"):
+        store.bind(f"{name}\ud800", {})
 
 
 @pytest.mark.parametrize("broken", ["", "{", "[1]", "null", "\udcff"])

@@ -1,0 +1,41 @@
+"""The arguments that nearly every public function has: which robot, and in which store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grid_core.errors import OptionError
+from grid_core.model.xml_source import path_text
+from grid_store import Store
+
+
+def checked_name(name: object) -> str:
+    """Return the name of a robot if it is text.
+
+    Raises
+    ------
+    OptionError
+        It is not.
+    """
+    return checked_text(name, "name", "the name of a robot")
+
+
+def checked_text(value: object, argument: str, meaning: str) -> str:
+    """Return the value of an argument if it is text; ``meaning`` says in errors what it should be."""
+    if not isinstance(value, str):
+        raise OptionError(f"{argument} is {value!r:.80}, expected {meaning} (str)")
+    return value
+
+
+def open_store(cache_dir: str | Path | None, *, strict: bool = False) -> Store:
+    """Return the store that a user means; ``None`` is the default one.
+
+    Raises
+    ------
+    OptionError
+        ``cache_dir`` is no path.
+    """
+    root = path_text(cache_dir)
+    if cache_dir is not None and (root is None or "\0" in root):
+        raise OptionError(f"cache_dir is {cache_dir!r:.80}, expected the path of a folder (str or pathlib.Path)")
+    return Store(root, strict=strict)
