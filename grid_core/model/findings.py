@@ -43,11 +43,13 @@ class Finding:
     item : str
         The element, e.g. ``"joint 'elbow'"``.
     message : str
-        Rule, value and fix.
+        Rule, value and fix. Warnings with one message become one; what differs between them is ``{value}`` here.
     line : int or None
         Line in the source, where one line can be named.
     error : type
         The exception of an error.
+    value : str
+        What stands for ``{value}`` in the message.
     """
 
     level: Level
@@ -55,11 +57,22 @@ class Finding:
     message: str
     line: int | None = None
     error: type[URDFParseError] = URDFParseError
+    value: str = ""
 
     def text(self, label: str) -> str:
         """``label:line: item: message``."""
         place = label if self.line is None else f"{label}:{self.line}"
-        return f"{place}: {self.item}: {self.message}"
+        return f"{place}: {self.item}: {self.message.replace('{value}', self.value)}"
+
+    def mention(self) -> str:
+        """Item, value and line, for a place in the warning about another item."""
+        known = [self.value] if self.value else []
+        known += [] if self.line is None else [f"line {self.line}"]
+        return f"{self.item} ({', '.join(known)})" if known else self.item
+
+
+MENTIONED = 20
+"""Most items that a warning names."""
 
 
 def listed(items: Sequence[str], most: int = 8) -> str:
@@ -82,18 +95,24 @@ def _user_level() -> int:
 def report(findings: Iterable[Finding], label: str) -> None:
     """Log notes, warn warnings (at the user's call), then raise one exception that lists every error.
 
+    Items that meet one rule share a warning.
+
     Raises
     ------
     URDFParseError
         Of the class of the first error.
     """
     errors: list[Finding] = []
+    warned: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.level is Level.ERROR:
             errors.append(finding)
         elif finding.level is Level.WARNING:
-            warnings.warn(finding.text(label), URDFWarning, stacklevel=_user_level())
+            warned.setdefault(finding.message, []).append(finding)
         else:
             LOGGER.info("%s", finding.text(label))
+    for first, *others in warned.values():
+        also = f" (also {listed([other.mention() for other in others], MENTIONED)})" if others else ""
+        warnings.warn(f"{first.text(label)}{also}", URDFWarning, stacklevel=_user_level())
     if errors:
         raise errors[0].error("\n".join(error.text(label) for error in errors))

@@ -47,8 +47,10 @@ def resolve(description: Description) -> tuple[dict[str, Follower], list[Finding
         if joint.mimic is None:
             continue
         if joint.type == "fixed":
-            message = f"is fixed, so that its mimic of {joint.mimic.joint!r} does nothing; remove <mimic>"
-            findings.append(Finding(Level.WARNING, joint.item, message, joint.mimic.line))
+            message = "is fixed, so that its mimic of {value} does nothing; remove <mimic>"
+            findings.append(
+                Finding(Level.WARNING, joint.item, message, joint.mimic.line, value=repr(joint.mimic.joint))
+            )
             continue
         try:
             followers[joint.name] = _follow(joint, joints)
@@ -97,5 +99,5 @@ def _notes(description: Description, followers: Mapping[str, Follower]) -> Itera
     for joint in description.joints:
         follower = followers.get(joint.name)
         if follower is not None and follower.target is None and joint.mimic is not None:
-            message = f"follows no moving joint and is held at {follower.offset!r}; make it fixed if that is meant"
-            yield Finding(Level.WARNING, joint.item, message, joint.mimic.line)
+            message = "follows no moving joint and is held at {value}; make it fixed if that is meant"
+            yield Finding(Level.WARNING, joint.item, message, joint.mimic.line, value=repr(follower.offset))

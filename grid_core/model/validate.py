@@ -55,9 +55,8 @@ def _check_joint(joint: JointElement) -> Iterator[Finding]:
     for name in ("damping", "friction", "velocity", "effort"):
         value = getattr(joint, name)
         if value < 0.0:
-            yield Finding(
-                Level.WARNING, joint.item, f"{name} is negative ({value!r}); it is used as written", joint.line
-            )
+            message = f"{name} is negative ({{value}}); it is used as written"
+            yield Finding(Level.WARNING, joint.item, message, joint.line, value=repr(value))
 
 
 def _check_axis(joint: JointElement) -> Iterator[Finding]:
@@ -67,8 +66,8 @@ def _check_axis(joint: JointElement) -> Iterator[Finding]:
         message = f'axis "{shown}" has no direction; a {joint.type} joint needs one, for example <axis xyz="0 0 1"/>'
         yield Finding(Level.ERROR, joint.item, message, joint.line)
     elif abs(length - 1.0) > AXIS_TOLERANCE:
-        message = f'axis "{shown}" has length {length:g} and is normalised; write a unit vector'
-        yield Finding(Level.WARNING, joint.item, message, joint.line)
+        message = "axis {value} and is normalised; write a unit vector"
+        yield Finding(Level.WARNING, joint.item, message, joint.line, value=f'"{shown}" has length {length:g}')
 
 
 def _check_no_limits(joint: JointElement) -> Iterator[Finding]:
@@ -104,8 +103,6 @@ def _check_moments(link: LinkElement, inertial: InertialElement) -> Iterator[Fin
         return
     low, middle, high = np.linalg.eigvalsh([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]).tolist()
     if high > low + middle + MOMENT_TOLERANCE * high + noise:
+        message = "principal moments {value} break the triangle inequality (largest <= sum of others); check <inertia>"
         moments = f"{low:.6g}, {middle:.6g}, {high:.6g}"
-        message = (
-            f"principal moments {moments} break the triangle inequality (largest <= sum of the others); check <inertia>"
-        )
-        yield Finding(Level.WARNING, link.item, message, inertial.line)
+        yield Finding(Level.WARNING, link.item, message, inertial.line, value=moments)

@@ -143,14 +143,9 @@ BASIC: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
 def test_arguments_of_the_wrong_type(
     function: Callable[..., Any], given: dict[str, Any], message: str, stub: Stub, root: Path
 ) -> None:
-    arguments: dict[str, Any] = {"cache_dir": root, **given}
-    names = inspect.signature(function).parameters
-    arguments |= (
-        {"name": "arm"} if "name" in names and "name" not in given and function is not grid_rbd.load_robot else {}
-    )
-    arguments |= {"urdf_path": PENDULUM} if "urdf_path" in names else {}
-    if function is grid_rbd.generate_header:
-        del arguments["cache_dir"]
+    taken = inspect.signature(function).parameters
+    usual = {"name": "arm", "urdf_path": PENDULUM, "cache_dir": root}
+    arguments = {name: value for name, value in usual.items() if name in taken or name in given} | given
     with pytest.raises(OptionError, match=message):
         function(**arguments)
     assert (stub.compiled(), root.exists()) == ([], False), "refused before anything is touched"

@@ -116,6 +116,20 @@ def test_warnings_as_errors_are_the_strict_mode() -> None:
             load_model(text)
 
 
+def test_items_that_meet_one_rule_share_a_warning() -> None:
+    joints = "".join(
+        f"""<link name="l{i}"/><joint name="f{i}" type="fixed"><parent link="base"/><child link="l{i}"/>
+            <mimic joint="j{i % 2}"/></joint>\n"""
+        for i in range(24)
+    )
+    with pytest.warns(URDFWarning) as caught:
+        load_model(f'<robot name="r"><link name="base"/>\n{joints}</robot>')
+    (text,) = (str(warning.message) for warning in caught)
+    assert text.startswith("<string>:3: joint 'f0': is fixed, so that its mimic of 'j0' does nothing; remove <mimic> (")
+    assert "(also joint 'f1' ('j1', line 5), joint 'f2' ('j0', line 7), " in text
+    assert text.endswith("joint 'f20' ('j0', line 43) and 3 more)")
+
+
 PLANAR = f"""<robot name="r"><link name="a"/><link name="b">{BODY}</link><joint name="j" type="planar">
             <parent link="a"/><child link="b"/><axis xyz="0 0 1"/>{LIMIT}</joint></robot>"""
 
