@@ -43,13 +43,15 @@ class Finding:
     item : str
         The element, e.g. ``"joint 'elbow'"``.
     message : str
-        Rule, value and fix. Warnings with one message become one; what differs between them is ``{value}`` here.
+        Rule, value and fix; ``{value}`` stands for the value.
     line : int or None
         Line in the source, where one line can be named.
     error : type
         The exception of an error.
     value : str
         What stands for ``{value}`` in the message.
+    rule : str
+        Warnings of one rule become one; default: the message.
     """
 
     level: Level
@@ -58,6 +60,7 @@ class Finding:
     line: int | None = None
     error: type[URDFParseError] = URDFParseError
     value: str = ""
+    rule: str = ""
 
     def text(self, label: str) -> str:
         """``label:line: item: message``."""
@@ -108,7 +111,7 @@ def report(findings: Iterable[Finding], label: str) -> None:
         if finding.level is Level.ERROR:
             errors.append(finding)
         elif finding.level is Level.WARNING:
-            warned.setdefault(finding.message, []).append(finding)
+            warned.setdefault(finding.rule or finding.message, []).append(finding)
         else:
             LOGGER.info("%s", finding.text(label))
     for first, *others in warned.values():

@@ -155,7 +155,7 @@ class _Copier:
         for what, lines in self.unknown.items():
             places = listed([str(line) for line in lines])
             message = f"is not part of the format and ignored (line {places}); remove it or check its spelling"
-            self.findings.append(Finding(Level.WARNING, what, message, lines[0]))
+            self.findings.append(Finding(Level.WARNING, what, message, lines[0], rule=what))
         return Clean(root, self.lines, self.findings)
 
     def copy(self, element: Any, schema: Schema, item: str) -> Element:
