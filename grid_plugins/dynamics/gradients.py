@@ -38,7 +38,7 @@ from grid_core.trace.linalg import (
 )
 from grid_core.trace.scalar import Real
 from grid_core.trace.spatial import Force, Inertia, Motion, Symmetric, Transform, dense, symmetric
-from grid_plugins.dynamics.factor import factor
+from grid_plugins.dynamics.mass_factor import mass_factor
 from grid_plugins.dynamics.signature import F_EXT_SHARED, GRADIENT, GRAVITY, QD, QDD, SQUARE, Q, U
 
 T = TypeVar("T")
@@ -253,7 +253,7 @@ def emit_inverse_dynamics_gradient(k: KernelBuilder) -> None:
 def emit_forward_dynamics_gradient(k: KernelBuilder) -> None:
     q, qd = k.input("q"), k.input("qd")
     shared = {"q": q, "qd": qd, "gravity": k.input("gravity")} | ({"f_ext": k.input("f_ext")} if k.has("f_ext") else {})
-    mass = factor(k.call("crba", q=q))
+    mass = mass_factor(k, q)
     qdd = mass.solve(minus(tuple(k.input("u")), tuple(k.call("inverse_dynamics", **shared))))
     gradient = k.call("inverse_dynamics_gradient", qdd=qdd, **shared)
     with k.section("solve with the mass matrix"):

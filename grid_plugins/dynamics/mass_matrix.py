@@ -10,8 +10,8 @@ from grid_core.plugins.algorithm import Algorithm, Output
 from grid_core.trace.linalg import Matrix, minus
 from grid_core.trace.scalar import Real
 from grid_core.trace.spatial import Force, Transform
-from grid_plugins.dynamics.articulated_body import articulated_body, independent_joints
-from grid_plugins.dynamics.factor import factor
+from grid_plugins.dynamics.articulated_body import articulated_body
+from grid_plugins.dynamics.mass_factor import articulates, mass_factor
 from grid_plugins.dynamics.signature import ACCELERATION, F_EXT, GRAVITY, QD, SQUARE, Q, U
 
 
@@ -51,24 +51,19 @@ def emit_crba(k: KernelBuilder) -> None:
 
 
 def emit_minv(k: KernelBuilder) -> None:
-    k.output("minv", factor(k.call("crba", q=k.input("q"))).inverse())
-
-
-LARGE = 24
-"""Velocity coordinates from which the articulated-body recursion is cheaper than factorising the mass matrix (11.2
-against 13.0 thousand operations at 35), and keeps the digits that a nearly singular mass matrix loses."""
+    k.output("minv", mass_factor(k, k.input("q")).inverse())
 
 
 def emit_forward_dynamics(k: KernelBuilder) -> None:
     q, qd = k.input("q"), k.input("qd")
     wrenches = {"f_ext": k.input("f_ext")} if k.has("f_ext") else {}
-    if k.model.nv > LARGE and independent_joints(k):
+    if articulates(k):
         friction, _ = k.tree.joint_friction(qd)
         u = minus(k.input("u"), tuple(friction))
         k.output("qdd", articulated_body(k, q, qd, u, k.input("gravity"), wrenches.get("f_ext")))
         return
     bias = k.call("inverse_dynamics", q=q, qd=qd, gravity=k.input("gravity"), **wrenches)
-    k.output("qdd", factor(k.call("crba", q=q)).solve(minus(k.input("u"), bias)))
+    k.output("qdd", mass_factor(k, q).solve(minus(k.input("u"), bias)))
 
 
 ALGORITHMS = (
