@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,8 @@ from grid_core.build.request import SCHEMA, RobotRequest
 from grid_core.build.targets import UnitInputs
 from grid_core.errors import CompileError, OptionError
 from grid_core.toolchains import run_all, worker_count
-from grid_store import Entry, Key, Store, StoreWriteError
+from grid_core.toolchains.process import stopped
+from grid_store import Entry, Key, Scratch, Store, StoreWriteError
 
 if TYPE_CHECKING:
     from grid_core.model import Model
@@ -149,11 +150,11 @@ def _compile(
     """Compile in a folder of its own, which stays for inspection if the compiler fails, and move the result."""
     began = time.perf_counter()
     target = request.target
-    work = _written(texts, algorithm)
-    unit = work / target.unit
-    compiler.compile(work / target.source, unit, level=request.level, include=[runtime], log=work / "build.log")
-    target.check_loadable(unit, request.level)
-    _move(work, folder, (*texts, target.unit))
+    with _workplace(texts, algorithm) as work:
+        unit = work / target.unit
+        compiler.compile(work / target.source, unit, level=request.level, include=[runtime], log=work / "build.log")
+        target.check_loadable(unit, request.level)
+        _move(work, folder, (*texts, target.unit))
     return {
         "kind": "unit",
         "algorithm": algorithm,
@@ -163,25 +164,42 @@ def _compile(
     }
 
 
-def _written(texts: dict[str, str], algorithm: str) -> Path:
-    """Return a new folder for temporary files with the sources in it."""
-    work = None
+@contextmanager
+def _workplace(texts: dict[str, str], algorithm: str) -> Iterator[Path]:
+    """Give a temporary folder with the sources. It stays if a compiler fails of itself, not if one is stopped."""
+    scratch = _written(texts, algorithm)
     try:
-        work = Path(tempfile.mkdtemp(prefix=f"grid-rbd-{algorithm}-"))
+        yield scratch.folder
+    except CompileError:
+        if stopped():
+            scratch.remove()
+        else:
+            scratch.keep()
+        raise
+    except BaseException:
+        scratch.remove()
+        raise
+    scratch.remove()
+
+
+def _written(texts: dict[str, str], algorithm: str) -> Scratch:
+    scratch = None
+    try:
+        scratch = Scratch(algorithm)
         for name, text in texts.items():
-            (work / name).write_text(text, "utf-8")
+            (scratch.folder / name).write_text(text, "utf-8")
     except OSError as error:
-        if work:
-            shutil.rmtree(work, ignore_errors=True)
+        if scratch:
+            scratch.remove()
         raise CompileError(
-            f"the sources of {algorithm} cannot be written to {work or 'a temporary folder'}: {error}; free space "
-            "there, or set TMPDIR to another folder"
+            f"the sources of {algorithm} cannot be written to {scratch.folder if scratch else 'a temporary folder'}: "
+            f"{error}; free space there, or set TMPDIR to another folder"
         ) from error
-    return work
+    return scratch
 
 
 def _move(work: Path, folder: Path, names: Sequence[str]) -> None:
-    """Move what a build made into the store's ``folder``; ``work`` is gone afterwards."""
+    """Move what a build made into the store's ``folder``."""
     try:
         for name in names:
             shutil.move(str(work / name), folder / name)
@@ -190,5 +208,3 @@ def _move(work: Path, folder: Path, names: Sequence[str]) -> None:
             f"the built unit cannot be moved to {folder}: {error}; free space there, or choose another folder as "
             "cache_dir or GRID_RBD_CACHE_DIR"
         ) from error
-    finally:
-        shutil.rmtree(work, ignore_errors=True)

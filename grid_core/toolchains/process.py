@@ -80,6 +80,12 @@ class Children:
 _current: ContextVar[Children | None] = ContextVar("children", default=None)
 
 
+def stopped() -> bool:
+    """Return whether the job that runs in this thread was told to stop, for whatever reason."""
+    children = _current.get()
+    return children is not None and children.failure is not None
+
+
 def call_in_time(job: Callable[[], T]) -> T:
     """Run ``job`` and kill the processes that it started through :func:`run_logged` after ``PATIENCE`` seconds.
 

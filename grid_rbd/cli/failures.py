@@ -20,8 +20,9 @@ from grid_core.errors import (
     URDFParseError,
 )
 from grid_rbd.cli.output import errors, write_json
+from grid_rbd.cli.termination import Terminated, orderly_termination
 
-OK, FAILURE, USAGE, DESCRIPTION, TOOLCHAIN, ROBOT, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+OK, FAILURE, USAGE, DESCRIPTION, TOOLCHAIN, ROBOT, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 4, 5, 130, 143
 
 EXIT_CODES = {
     OK: "success",
@@ -31,6 +32,7 @@ EXIT_CODES = {
     TOOLCHAIN: "no working compiler or runner, or a compiler that failed",
     ROBOT: "no such registered robot, or one that has to be built again",
     INTERRUPTED: "interrupted",
+    TERMINATED: "terminated by SIGTERM",
 }
 
 _CODES: tuple[tuple[tuple[type[BaseException], ...], int], ...] = (
@@ -40,6 +42,7 @@ _CODES: tuple[tuple[tuple[type[BaseException], ...], int], ...] = (
     ((RobotNotRegisteredError, StaleRobotError), ROBOT),
     ((GridError, OSError), FAILURE),
     ((KeyboardInterrupt, typer.Abort), INTERRUPTED),
+    ((Terminated,), TERMINATED),
 )
 _USAGE_ERROR, _CLICK_ERROR = typer.BadParameter.__mro__[1:3]
 """The roots of what the parser of command lines raises; typer brings its own or click's, depending on its version."""
@@ -52,10 +55,11 @@ class Group(TyperGroup):
         """Run a command line and end the process."""
         given = list(sys.argv[1:] if args is None else args)
         try:
-            code = super().main(given, *rest, **{**options, "standalone_mode": False}) or OK
+            with orderly_termination():
+                code = super().main(given, *rest, **{**options, "standalone_mode": False}) or OK
             if code == INTERRUPTED:  # recent versions of typer catch the interrupt themselves
                 raise KeyboardInterrupt
-        except (Exception, KeyboardInterrupt) as error:
+        except (Exception, KeyboardInterrupt, Terminated) as error:
             code = exit_code(error)
             if code is None:
                 raise
@@ -86,6 +90,8 @@ def _message(error: BaseException) -> str:
         return str(error.format_message())  # type: ignore[attr-defined]
     if isinstance(error, (KeyboardInterrupt, typer.Abort)):
         return "interrupted"
+    if isinstance(error, Terminated):
+        return "terminated"
     return str(error)
 
 

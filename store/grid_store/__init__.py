@@ -26,6 +26,7 @@ from grid_store.errors import (
 from grid_store.key import Difference, Key, differences
 from grid_store.lease import Lease
 from grid_store.locks import Wait
+from grid_store.scratch import Scratch
 from grid_store.store import Store
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "KeyComponentError",
     "Lease",
     "PublishError",
+    "Scratch",
     "Store",
     "StoreDegradedWarning",
     "StoreError",

@@ -135,7 +135,7 @@ def _drop_leftovers(layout: Layout, report: Report) -> int:
     judged = [path for path in layout.area("quarantine").glob("*") if _is_older(path, _QUARANTINE_AGE)]
     for path in judged if report.executed else ():
         shutil.rmtree(path, ignore_errors=True)
-    return len(files) + len(judged) + sweep(layout, "", execute=report.executed)
+    return len(files) + len(judged) + sweep(layout, "*", execute=report.executed)
 
 
 def _is_older(path: Path, age: float) -> bool:

@@ -15,6 +15,8 @@ from grid_store.errors import StoreWriteError
 from grid_store.layout import Layout
 from grid_store.modes import Modes
 
+_STAGED = "[0-9a-f]" * 8 + "*.*"
+"""What staging directories are called, unlike the trash of a collection, which nobody holds."""
 _OPEN_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -74,9 +76,15 @@ def set_aside(layout: Layout, directory: Path) -> Path:
     return trash
 
 
-def sweep(layout: Layout, prefix: str, *, execute: bool = True) -> int:
-    """Remove the staging directories whose name starts with ``prefix`` and whose builder is dead; return how many."""
-    return sum(_sweep_one(path, execute=execute) for path in layout.area("tmp").glob(f"{prefix}*"))
+def sweep(layout: Layout, pattern: str = _STAGED, *, execute: bool = True) -> int:
+    """Remove the directories of the staging area whose builder is dead, by default not those of a collection.
+
+    Returns
+    -------
+    int
+        How many there were.
+    """
+    return sum(_sweep_one(path, execute=execute) for path in layout.area("tmp").glob(pattern))
 
 
 def _sweep_one(directory: Path, *, execute: bool) -> bool:

@@ -23,6 +23,7 @@ from grid_store.locks import OnWait, build_lock
 from grid_store.modes import Modes, ensure_directory
 from grid_store.policy import Limits
 from grid_store.publish import publish, quarantine, seal
+from grid_store.scratch import sweep_scratch
 from grid_store.staging import staging, sweep
 from grid_store.temporary import existing_substitute, substitute
 from grid_store.usable import check_root, prepare
@@ -233,6 +234,7 @@ class Store:
         limits = Limits(objects_days, max_bytes)
         with _writing(self._layout):
             if execute:
+                sweep_scratch()
                 return collect(self._layout, limits, prepare(self._layout))
             check_root(self._layout)
             return preview(self._layout, limits)
@@ -263,7 +265,7 @@ class Store:
 
 def _build(layout: Layout, key: Key, produce: Produce, modes: Modes, *, force: bool) -> Entry:
     with _writing(layout):
-        sweep(layout, key.digest)
+        sweep(layout)
     with staging(layout, key.digest, modes) as staged:
         meta = produce(staged.directory)
         with _writing(layout):

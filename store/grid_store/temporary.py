@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import atexit
 import os
-import shutil
-import tempfile
 import threading
 import warnings
 from pathlib import Path
 
 from grid_store.errors import StoreDegradedWarning, StoreUnavailableError
 from grid_store.layout import Layout
+from grid_store.scratch import Scratch
 
 _guard = threading.Lock()
 _substitutes: dict[tuple[Path, int], Layout] = {}
@@ -42,13 +41,13 @@ def existing_substitute(layout: Layout) -> Layout | None:
 
 def _new_root(cause: StoreUnavailableError) -> Path:
     try:
-        root = Path(tempfile.mkdtemp(prefix="grid-rbd-"))
+        scratch = Scratch("store")
     except OSError as error:
         raise StoreUnavailableError(f"{cause}; a temporary place cannot be made either: {error}") from cause
-    atexit.register(_remove, root, os.getpid())
-    return root
+    atexit.register(_remove, scratch, os.getpid())
+    return scratch.folder
 
 
-def _remove(root: Path, owner: int) -> None:
+def _remove(scratch: Scratch, owner: int) -> None:
     if os.getpid() == owner:
-        shutil.rmtree(root, ignore_errors=True)
+        scratch.remove()

@@ -58,6 +58,30 @@ def test_a_kill_in_every_phase_costs_nothing(
     assert len(list(store.entries())) == killed + 1
 
 
+def test_the_next_build_of_any_key_sweeps_what_the_dead_left(
+    store: Store, run: Run, start: Callable[..., Any], produce: Produce, leftovers: Callable[[], list[Path]]
+) -> None:
+    script = """
+    def dying(directory):
+        produce(directory)
+        os.kill(os.getpid(), signal.SIGTERM)
+    Store(sys.argv[1], strict=True).obtain(Key({"n": 1}), dying)
+    """
+    start(script, store.root).communicate(timeout=30)
+    assert len(leftovers()) == 1
+    living: list[int] = []
+
+    def watch(directory: Path) -> dict[str, Any]:
+        living.append(len(leftovers()))
+        run("Store(sys.argv[1], strict=True).obtain(Key({'n': 3}), produce)", store.root)
+        living.append(len(leftovers()))
+        return produce(directory)
+
+    store.obtain(Key({"n": 2}), watch)
+    assert living == [1, 1], "its own, which another process leaves alone"
+    assert leftovers() == []
+
+
 def test_a_zero_length_object_after_power_loss_is_caught(store: Store, key: Key, produce: Produce) -> None:
     for name in ("robot.so", "record.json"):
         path = store.obtain(key, produce).directory / name

@@ -6,13 +6,14 @@ import errno
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from grid_core.build import Event, RobotRequest, build, builder, make_plan
+from grid_core.build import Event, RobotRequest, build, make_plan
 from grid_core.build.compilers import FILE
 from grid_core.build.models import stored_model
 from grid_core.build.options import make_options
@@ -237,7 +238,7 @@ def test_a_full_folder_for_temporary_files(
     monkeypatch.setattr(Path, "write_text", _full)
     with pytest.raises(CompileError, match=rf"crba .* {tmp_path}/scratch/.* No space left on device; .* set TMPDIR"):
         build(plan, store)
-    monkeypatch.setattr(builder, "tempfile", SimpleNamespace(mkdtemp=_full))
+    monkeypatch.setattr("grid_store.scratch.tempfile", SimpleNamespace(mkdtemp=_full, gettempdir=tempfile.gettempdir))
     with pytest.raises(CompileError, match=r"crba .* a temporary folder: .* No space left on device; .* set TMPDIR"):
         build(plan, store)
     assert list((tmp_path / "scratch").iterdir()) == []
