@@ -6,6 +6,7 @@ them. Every pivot is then a number, and a joint of six degrees of freedom needs 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grid_core.kernel.tree import Columns
@@ -62,23 +63,27 @@ class ArticulatedInertia:
         shift = madd(matmul(p, transpose(moved)), transpose(matmul(p, transpose(coupling))))
         return ArticulatedInertia(_mirror(madd(rotational, shift)), moved, _mirror(linear))
 
-    def without(self, columns: Columns) -> tuple[ArticulatedInertia, tuple[Pivot, ...]]:
-        """Return what is felt through a joint that moves freely along ``columns``, and the pivots in their order."""
+    def without(self, columns: Columns, armature: Sequence[Real]) -> tuple[ArticulatedInertia, tuple[Pivot, ...]]:
+        """Return what is felt through a joint that moves freely along ``columns``, and the pivots in their order.
+
+        The rotor inertia of a velocity slot adds to its pivot.
+        """
         left, pivots = self, []
         for slot, column in reversed(columns):
             force = left * column
-            inverse_d = 1.0 / column.power(force)
+            inverse_d = 1.0 / (column.power(force) + armature[slot])
             pivots.append(Pivot(slot, column, force, inverse_d, force * inverse_d))
-            left = left._less(pivots[-1])
+            left = left._less(pivots[-1], armature[slot])
         return left, tuple(reversed(pivots))
 
-    def _less(self, pivot: Pivot) -> ArticulatedInertia:
+    def _less(self, pivot: Pivot, armature: Real) -> ArticulatedInertia:
         """Return ``I^A - U D^-1 U^T``."""
         rows, u, share = self._rows(), pivot.force.flat(), pivot.share.flat()
         for r in range(6):
             for c in range(r, 6):
                 rows[r][c] = rows[c][r] = rows[r][c] - share[r] * u[c]
-        _clear_free_direction(rows, pivot.column.flat())
+        if not isinstance(armature, Scalar) and armature == 0.0:
+            _clear_free_direction(rows, pivot.column.flat())
         block = [tuple(tuple(row[j : j + 3]) for row in rows[i : i + 3]) for i, j in ((0, 0), (0, 3), (3, 3))]
         return ArticulatedInertia(*block)
 

@@ -48,7 +48,7 @@ def articulated_factor(k: KernelBuilder, q: Sequence[Real]) -> Factor:
     inverse_d: list[Real] = [0.0] * nv
     for i in reversed(range(nb)):
         with k.section(f"articulated inertia of {k.model.joints[i].name}"):
-            apparent, pivots = articulated[i].without(tree.columns[i])
+            apparent, pivots = articulated[i].without(tree.columns[i], tree.armature)
             for pivot in pivots:
                 inverse_d[pivot.slot] = pivot.inverse_d
                 _couple(tree, i, pivot, transforms, lower)

@@ -28,6 +28,8 @@ def composite_rigid_body(k: KernelBuilder, q: Sequence[Real]) -> Matrix:
                 composite[parent] = composite[parent] + composite[i].to_parent(transforms[i])
             for slot, column in tree.columns[i]:
                 _couple(tree, i, slot, composite[i] * column, transforms, m)
+    for slot, rotor in enumerate(tree.armature):
+        m[slot][slot] = m[slot][slot] + rotor
     return tuple(map(tuple, m))
 
 

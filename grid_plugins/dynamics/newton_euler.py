@@ -35,7 +35,8 @@ def emit_inverse_dynamics(k: KernelBuilder) -> None:
     wrenches = k.input("f_ext") if k.has("f_ext") else None
     tau = newton_euler(k, k.input("q"), k.input("qd"), k.input("qdd"), k.input("gravity"), wrenches)
     friction, _ = k.tree.joint_friction(k.input("qd"))
-    k.output("tau", plus(tau, tuple(friction)))
+    rotors = tuple(rotor * rate for rotor, rate in zip(k.tree.armature, k.input("qdd")))
+    k.output("tau", plus(plus(tau, rotors), tuple(friction)))
 
 
 def emit_nonlinear_effects(k: KernelBuilder) -> None:
