@@ -9,7 +9,6 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
@@ -18,6 +17,8 @@ from grid_core.errors import GridError
 from grid_core.plugins.manager import DISABLE, load_catalogue
 from grid_core.toolchains import detect_level, find_compiler, worker_count
 from grid_core.version import __version__
+from grid_rbd.check import Check
+from grid_rbd.gpu_checks import check_gpu, check_nvcc
 from grid_store.layout import ENVIRONMENT, Layout, absolute, default_root
 from grid_store.usable import prepare
 
@@ -25,27 +26,6 @@ LOW_SPACE, NO_SPACE = 1 << 30, 64 << 20
 """Free bytes below which a store gets a warning, and below which it fails. A large robot takes some 50 MB."""
 
 REINSTALL = "reinstall: pip install --force-reinstall --no-cache-dir grid-rbd"
-
-
-@dataclass(frozen=True)
-class Check:
-    """One finding.
-
-    Attributes
-    ----------
-    name : str
-    status : str
-        ``"ok"``, ``"warn"`` (works, but not as well as it could) or ``"fail"``.
-    found : str
-        What was looked at.
-    advice : str
-        What to do; empty if all is well.
-    """
-
-    name: str
-    status: str
-    found: str
-    advice: str = ""
 
 
 def run_checks(
@@ -64,6 +44,8 @@ def run_checks(
         "threads": _threads,
         "compiler": lambda: _compiler(compiler),
         "runner": _runner,
+        "nvcc": check_nvcc,
+        "gpu": check_gpu,
         "store": lambda: _store(cache_dir),
         "temporary files": _temporary,
         "plugins": lambda: _plugins(plugins),

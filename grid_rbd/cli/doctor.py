@@ -14,7 +14,7 @@ from grid_rbd.cli.options import CacheDir, JsonFlag, Plugins
 from grid_rbd.cli.output import results, table, write_json
 from grid_rbd.doctor import run_checks
 
-SIGNS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red")}
+SIGNS = {"ok": ("✓", "green"), "off": ("-", "dim"), "warn": ("!", "yellow"), "fail": ("✗", "red")}
 
 
 def doctor_command(

@@ -27,7 +27,7 @@ def test_a_machine_in_order(run: Run, tmp_path: Path) -> None:
     document = run("doctor", "--json", "--cache-dir", tmp_path).document
     assert document["ok"] is True
     assert [check["name"] for check in document["checks"]] == [
-        "versions", "processor", "threads", "compiler", "runner", "store", "temporary files", "plugins"
+        "versions", "processor", "threads", "compiler", "runner", "nvcc", "gpu", "store", "temporary files", "plugins"
     ]  # fmt: skip
 
 
