@@ -100,12 +100,28 @@ def exponential_tail(r: mp.mpf) -> mp.mpf:
     return mp.nsum(lambda k: r**k / mp.factorial(k + 2), [0, 40])
 
 
+def arctangent_tail(z: mp.mpf) -> mp.mpf:
+    """A(z) of atan(r) = r + r z A(z), z = r^2."""
+    if z < mp.mpf("1e-6"):
+        return mp.nsum(lambda k: (-1) ** (int(k) + 1) * z**k / (2 * k + 3), [0, 12])
+    return (mp.atan(mp.sqrt(z)) / mp.sqrt(z) - 1) / z
+
+
 QUARTER = (mp.pi / 4 * mp.mpf("1.0001")) ** 2
 HALF_LN2 = mp.log(2) / 2 * mp.mpf("1.0001")
+EIGHTH = (mp.tan(mp.pi / 8) * mp.mpf("1.0001")) ** 2
 TINY = mp.mpf("1e-12")
 TARGETS = [
     Target("sin", sine_tail, lambda z: z * mp.sqrt(z) / mp.sin(mp.sqrt(z)), TINY, QUARTER, {"double": 5, "float": 2}),
     Target("cos", cosine_tail, lambda z: z * z / mp.cos(mp.sqrt(z)), TINY, QUARTER, {"double": 5, "float": 2}),
+    Target(
+        "atan",
+        arctangent_tail,
+        lambda z: z * mp.sqrt(z) / mp.atan(mp.sqrt(z)),
+        TINY,
+        EIGHTH,
+        {"double": 10, "float": 4},
+    ),
     Target("exp", exponential_tail, lambda r: abs(r) + TINY, -HALF_LN2, HALF_LN2, {"double": 10, "float": 5}),
 ]
 
@@ -139,6 +155,9 @@ def main() -> None:
             for coefficient in coefficients:
                 print(f"    {literal(coefficient, scalar)},")
     mp.mp.dps = 120
+    for scalar, bits in (("double", 53), ("float", 24)):
+        for name, value in (("pi/4", mp.pi / 4), ("3 pi/4", 3 * mp.pi / 4)):
+            print(name, scalar, ", ".join(literal(p, scalar) for p in split(+value, [bits, bits])))
     for name, value, short in (("pi/2", mp.pi / 2, 4), ("ln 2", mp.log(2), 2)):
         for scalar, bits, short_bits in (("double", 53, 33), ("float", 24, 12)):
             fused = split(+value, [bits] * (3 if short == 4 else 2))

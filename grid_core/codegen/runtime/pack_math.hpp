@@ -37,6 +37,13 @@ struct constants<double> {
                                              0x1.111111110f6aep-7, 0x1.6c16c16c14460p-10, 0x1.a01a01afe5432p-13,
                                              0x1.a01a01b0b2a13p-16, 0x1.71ddf8535b1f7p-19, 0x1.27e4c5a9dab2fp-22,
                                              0x1.af5ebf76440a5p-26, 0x1.1f9555edb583bp-29};
+    static constexpr double arctangent[] = {-0x1.555555555553dp-2, 0x1.99999999957afp-3, -0x1.24924922a9837p-3,
+                                            0x1.c71c70e4bb89bp-4, -0x1.745cf8b9ced01p-4, 0x1.3b1116e3f7157p-4,
+                                            -0x1.10eba0b0cd610p-4, 0x1.df0e076909b97p-5, -0x1.9ccd52597dd4ep-5,
+                                            0x1.37c87c4bf32afp-5, -0x1.254ea8455996ep-6};
+    static constexpr double quarter_pi[] = {0x1.921fb54442d18p-1, 0x1.1a62633145c07p-55};
+    static constexpr double three_quarter_pi[] = {0x1.2d97c7f3321d2p+1, 0x1.a79394c9e8a0ap-54};
+    static constexpr double tan_eighth_pi = 0x1.a827999fcef32p-2;
     static constexpr double exp_low = -746, exp_high = 710, tanh_high = 20;
 };
 
@@ -59,6 +66,11 @@ struct constants<float> {
     static constexpr float cosine[] = {0x1.55554ap-5f, -0x1.6c0c32p-10f, 0x1.99eb4ap-16f};
     static constexpr float exponential[] = {0x1p-1f, 0x1.555556p-3f, 0x1.5554aep-5f,
                                             0x1.11109p-7f, 0x1.6d7486p-10f, 0x1.a1a164p-13f};
+    static constexpr float arctangent[] = {-0x1.55554ap-2f, 0x1.999194p-3f, -0x1.23b506p-3f, 0x1.b1ea5ep-4f,
+                                           -0x1.f1e3dep-5f};
+    static constexpr float quarter_pi[] = {0x1.921fb6p-1f, -0x1.777a5cp-26f};
+    static constexpr float three_quarter_pi[] = {0x1.2d97c8p+1f, -0x1.99bc5cp-28f};
+    static constexpr float tan_eighth_pi = 0x1.a8279ap-2f;
     static constexpr float exp_low = -104, exp_high = 89, tanh_high = 10;
 };
 
@@ -129,6 +141,15 @@ __attribute__((noinline, cold)) sine_and_cosine<V> sincos_beyond(V x, sine_and_c
         if (abs(x[l]) <= constants_of<V>::sincos_bound) continue;
         result.sine[l] = std::sin(x[l]);
         result.cosine[l] = std::cos(x[l]);
+    }
+    return result;
+}
+
+// Replaces the lanes without a usable quotient: two zeros, infinities, NaN, or a sum that overflows.
+template <class V>
+__attribute__((noinline, cold)) V atan2_beyond(V y, V x, V quotient, V result) {
+    for (int l = 0; l < lanes_of<V>; ++l) {
+        if (!(quotient[l] <= scalar_of<V>(0.5))) result[l] = std::atan2(y[l], x[l]);
     }
     return result;
 }
@@ -214,10 +235,34 @@ __attribute__((noinline)) V log(V x) {
     return x;
 }
 
+// The angle from the nearest axis or diagonal, whose tangent is at most tan(pi/8), is added to or taken from the angle
+// of that axis or diagonal, kept in two parts. The error is below 2 ulp.
 template <class V, if_pack<V> = 0>
-__attribute__((noinline)) V atan2(V y, V x) {
-    for (int l = 0; l < lanes_of<V>; ++l) x[l] = std::atan2(y[l], x[l]);
-    return x;
+inline V atan2(V y, V x) {
+    using C = detail::constants_of<V>;
+    using T = scalar_of<V>;
+    using B = bits_of<V>;
+    const B sign = sign_bit<V>(), left = (B)x & sign;
+    const V one = broadcast<V>(T(1)), zero{};
+    const V rise = abs(y), run = abs(x);
+    const auto steep = rise > run;
+    const V shorter = select(steep, run, rise), longer = select(steep, rise, run);
+    const auto diagonal = shorter > longer * C::tan_eighth_pi;
+    const V under = select(diagonal, longer + shorter, longer);
+    const V r = select(diagonal, shorter - longer, shorter) / under;
+    const V z = r * r;
+    const V angle = multiply_add(r * z, detail::polynomial(z, C::arctangent), r);
+    const V turned = (V)((B)angle ^ left ^ (B)select(steep, -zero, zero));
+    const auto behind = (V)((B)one | left) < zero;
+    const auto nearest = [&](int part) {
+        const V quarter = broadcast<V>(C::quarter_pi[part]), three_quarters = broadcast<V>(C::three_quarter_pi[part]);
+        const V axis = select(steep, T(2) * quarter, select(behind, T(4) * quarter, zero));
+        return select(diagonal, select(behind, three_quarters, quarter), axis);
+    };
+    V result = (V)((B)(nearest(0) + (nearest(1) + turned)) | ((B)y & sign));
+    const V quotient = multiply_add(under, zero, abs(r));
+    if (__builtin_expect(any_beyond(quotient, T(0.5)), 0)) result = detail::atan2_beyond<V>(y, x, quotient, result);
+    return result;
 }
 
 }  // namespace gm

@@ -132,6 +132,31 @@ def test_two_arguments(build: tuple[str, str], compile_driver: Build, mode: tupl
 
 
 @pytest.mark.parametrize("scalar", TYPES)
+def test_error_of_atan2(build: tuple[str, str], compile_driver: Build, scalar: str) -> None:
+    """All directions, next to the axes and diagonals, of all lengths, zeros and infinities in between."""
+    driver, rng, info = compile_driver("math_driver.cpp", *build), np.random.default_rng(11), np.finfo(TYPES[scalar])
+    lanes = int(run(driver, "lanes", scalar))
+    angles = np.concatenate([rng.uniform(-np.pi, np.pi, 800), rng.integers(-8, 9, 400) * np.pi / 8])
+    angles[::5] += 10 ** rng.uniform(-18, -1, len(angles[::5]))
+    lengths = 10 ** rng.uniform(-3, 3, len(angles))
+    lengths[::7] = float(info.max) * 10 ** rng.uniform(-2, 0, len(lengths[::7]))
+    lengths[3::7] = float(info.tiny) * 10 ** rng.uniform(-3, 3, len(lengths[3::7]))
+    with np.errstate(under="ignore"):
+        pairs = (lengths * np.array([np.sin(angles), np.cos(angles)])).astype(TYPES[scalar])
+    pairs[:, ::31] = rng.choice([0.0, -0.0, INF, -INF], (2, len(angles[::31])))
+    y, x = (part[: len(angles) // lanes * lanes].reshape(-1, lanes) for part in pairs)
+    got = call(driver, "atan2", scalar, np.stack([y, x], axis=1).ravel()).reshape(-1, 2, lanes)[:, 0].ravel()
+    with mpmath.workdps(60):
+        for value, rise, along in zip(got, y.ravel(), x.ravel(), strict=True):
+            if rise == 0.0 or not np.isfinite([rise, along]).all():
+                assert value == TYPES[scalar](math.atan2(float(rise), float(along)))
+                assert np.signbit(value) == np.signbit(rise)
+            else:
+                exact = mpmath.atan2(mpmath.mpf(float(rise)), mpmath.mpf(float(along)))
+                assert ulps(value, exact, info) <= 2.0, (rise, along)
+
+
+@pytest.mark.parametrize("scalar", TYPES)
 @pytest.mark.parametrize("name", ["sincos.sin", "sincos.cos", "sin", "cos", "exp", "tanh"])
 def test_lanes_are_independent(build: tuple[str, str], compile_driver: Build, name: str, scalar: str) -> None:
     """The bits of a value do not depend on its neighbours, even where those take another path."""
