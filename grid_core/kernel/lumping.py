@@ -2,10 +2,11 @@
 
 An inertia that a joint cannot tell apart from one fixed to its parent may be moved there: for a revolute joint any
 line of mass along the axis (mass, first moment along the axis, equal rotational inertia about both perpendicular
-directions), for a prismatic joint any pure rotational inertia, for a spherical joint a point mass at its centre. What
-reaches the world is dropped. Joint torques are unchanged for every motion, gravity and external force, since the
-moved part does no work on the joint; three to six of the ten numbers of each body become zero and their operations
-vanish.
+directions), for a prismatic joint any pure rotational inertia, for a spherical joint a point mass at its centre. The
+joint's own motion gives the moved part no momentum, so that joint torques, momentum and kinetic energy of the robot are
+unchanged for every motion, gravity and external force; three to six of the ten numbers of each body become zero and
+their operations vanish. What reaches the world does not move: it counts for the centre of mass and the potential
+energy only.
 
 The idea is the grouping of inertial parameters for a minimal dynamic model (Khalil and Dombre, Modeling,
 Identification and Control of Robots, 2002, ch. 9); here the moved part is described directly by the symmetry of the
@@ -14,6 +15,7 @@ joint.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,18 +32,34 @@ Parameters = tuple[float, Array, Array]
 """Mass, first moment (3,), rotational inertia about the origin (3, 3)."""
 
 
-def lump(model: Model) -> tuple[Inertia, ...]:
-    """Return one inertia per body with the joint-space dynamics of the model."""
+@dataclass(frozen=True)
+class Lumped:
+    """One inertia per body, about its origin in body axes, and that of the world, about the world's origin."""
+
+    bodies: tuple[Inertia, ...]
+    world: Inertia
+
+
+def lump(model: Model) -> Lumped:
+    """Return inertias with the momentum, the energies and the joint-space dynamics of the model."""
     bodies: list[Parameters] = [
         (b.mass, np.array(b.first_moment, float), np.array(b.inertia, float)) for b in model.bodies
     ]
+    world: Parameters = (0.0, np.zeros(3), np.zeros((3, 3)))
     for i in reversed(range(model.nb)):
         joint = model.joints[i]
         moved = _indistinguishable(joint, bodies[i])
         bodies[i] = (bodies[i][0] - moved[0], bodies[i][1] - moved[1], bodies[i][2] - moved[2])
         if joint.parent >= 0:
             bodies[joint.parent] = _add_at(bodies[joint.parent], moved, joint)
-    return tuple(Inertia(float(m), vector(h), symmetric(matrix(inertia))) for m, h, inertia in bodies)
+        else:
+            world = _add_at(world, moved, joint)
+    return Lumped(tuple(map(_inertia, bodies)), _inertia(world))
+
+
+def _inertia(parameters: Parameters) -> Inertia:
+    mass, h, inertia = parameters
+    return Inertia(float(mass), vector(h), symmetric(matrix(inertia)))
 
 
 def _indistinguishable(joint: Joint, body: Parameters) -> Parameters:

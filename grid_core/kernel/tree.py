@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from grid_core.kernel.lumping import lump
+from grid_core.kernel.lumping import Lumped, lump
 from grid_core.kernel.settings import TraceSettings
 from grid_core.kernel.tables import TABLES
 from grid_core.plugins.algorithm import resolve
@@ -75,15 +75,24 @@ class TracedTree:
             Inertia(float(b.mass), vector(b.first_moment), symmetric(matrix(b.inertia))) for b in self.model.bodies
         )
 
-    @cached_property
+    @property
     def lumped_inertias(self) -> tuple[Inertia, ...]:
-        """Inertias with the same joint-space dynamics and more zeros; see :mod:`grid_core.kernel.lumping`.
+        """Inertias that move the joints like :attr:`inertias`, with more zeros; see :mod:`grid_core.kernel.lumping`.
 
-        Joint torques, the mass matrix and accelerations are those of :attr:`inertias`; forces inside single bodies
-        are not.
+        Joint torques, the mass matrix, accelerations, momentum and kinetic energy are those of :attr:`inertias`; forces
+        inside single bodies are not. Mass and first moment of the robot are theirs and :attr:`world_inertia`.
         """
+        return self._lumped.bodies
+
+    @property
+    def world_inertia(self) -> Inertia:
+        """What :attr:`lumped_inertias` leave in the world, about its origin."""
+        return self._lumped.world
+
+    @cached_property
+    def _lumped(self) -> Lumped:
         if self.settings.runtime & {"inertia", "transform"}:
-            return self.inertias
+            return Lumped(self.inertias, Inertia(0.0, ZERO3, (0.0,) * 6))
         return lump(self.model)
 
     @cached_property

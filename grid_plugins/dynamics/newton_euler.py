@@ -1,34 +1,19 @@
 """Inverse dynamics by the recursive Newton-Euler algorithm, and the bias forces that are special cases of it.
 
-Written with classical (not spatial) accelerations in body axes, as Luh, Walker and Paul, "On-line computational
-scheme for mechanical manipulators" (1980): the acceleration field of a body is ``a + U r`` with ``U = [alpha] +
-[w]^2``, so that linear velocities never appear. Nothing depends on the position of a floating base.
+Written with the classical accelerations of :mod:`grid_core.kernel.acceleration`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from grid_core.kernel.acceleration import Acceleration, accelerate, at_rest
 from grid_core.kernel.builder import KernelBuilder
-from grid_core.kernel.tree import TracedTree
 from grid_core.plugins.algorithm import Algorithm
-from grid_core.trace.linalg import ZERO3, Matrix, Vector, cross, matvec, negative, plus, scale, transpose, vector
+from grid_core.trace.linalg import Matrix, Vector, cross, matvec, plus, scale
 from grid_core.trace.scalar import Real, Scalar
-from grid_core.trace.spatial import Force, Inertia, Symmetric, Transform
+from grid_core.trace.spatial import Force, Inertia, Symmetric
 from grid_plugins.dynamics.signature import F_EXT, GRAVITY, QD, QDD, TAU, Q
-
-ZERO_FIELD: Matrix = (ZERO3, ZERO3, ZERO3)
-
-
-@dataclass(frozen=True)
-class Acceleration:
-    """Angular velocity ``w`` of a body, its ``field`` ``U``, angular acceleration and linear one of the origin."""
-
-    w: Vector
-    field: Matrix
-    angular: Vector
-    linear: Vector
 
 
 def emit_inverse_dynamics(k: KernelBuilder) -> None:
@@ -60,12 +45,12 @@ def newton_euler(
     """Return the generalised force of a motion, without joint friction."""
     tree = k.tree
     transforms = [tree.transform(i, q) for i in range(k.model.nb)]
-    world = Acceleration(ZERO3, ZERO_FIELD, ZERO3, negative(vector(gravity)))
+    world = at_rest(gravity)
     moved: list[Acceleration] = []
     forces: list[Force] = []
     for i, parent in enumerate(tree.parents):
         with k.section(f"motion and force of {k.model.joints[i].name}"):
-            moved.append(_accelerate(tree, i, transforms[i], moved[parent] if parent >= 0 else world, qd, qdd))
+            moved.append(accelerate(tree, i, transforms[i], moved[parent] if parent >= 0 else world, qd, qdd))
             force = _newton_euler_force(tree.lumped_inertias[i], moved[i])
             forces.append(force - Force.of(f_ext[6 * i : 6 * i + 6]) if f_ext is not None else force)
     tau: list[Real] = [0.0] * k.model.nv
@@ -77,28 +62,6 @@ def newton_euler(
             if parent >= 0:
                 forces[parent] = forces[parent] + transforms[i].force_to_parent(forces[i])
     return tuple(tau)
-
-
-def _accelerate(
-    tree: TracedTree, i: int, x: Transform, parent: Acceleration, qd: Sequence[Real], qdd: Sequence[Real]
-) -> Acceleration:
-    """Return the acceleration of body ``i`` in its own axes from its parent's."""
-    back = transpose(x.rotation)
-    rate, change = tree.joint_motion(i, qd), tree.joint_motion(i, qdd)
-    carried = matvec(back, parent.w)
-    w = plus(carried, rate.angular)
-    angular = plus(plus(matvec(back, parent.angular), cross(carried, rate.angular)), change.angular)
-    linear = matvec(back, plus(parent.linear, matvec(parent.field, x.translation)))
-    linear = plus(linear, plus(cross(plus(carried, w), rate.linear), change.linear))
-    return Acceleration(w, _field(w, angular), angular, linear)
-
-
-def _field(w: Vector, angular: Vector) -> Matrix:
-    """Return ``U = [angular] + [w][w]``."""
-    xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
-    xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
-    ax, ay, az = angular
-    return ((-(yy + zz), xy - az, xz + ay), (xy + az, -(xx + zz), yz - ax), (xz - ay, yz + ax, -(xx + yy)))
 
 
 def _newton_euler_force(inertia: Inertia, a: Acceleration) -> Force:
