@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from grid_core.model import Model
 from grid_core.plugins.algorithm import Absent, Input, Output
 from grid_core.plugins.robot_view import RobotView
 from tests.grid_backends.toys import declare
+from tests.oracle.robots import GOLDEN
 
 calls: list[Any] = []
 
@@ -76,6 +78,38 @@ def test_out_is_written_in_place(robot: Any) -> None:
     np.testing.assert_array_equal(out[..., 0], [[11.0, 10.0]] * 4)
     with pytest.raises(ArgumentError, match=r"out for 'height' has shape \(4, 2\), expected \(4, 2, 2\)"):
         robot.heights(q, ["axle", "shoulder"], out=np.empty((4, 2)))
+
+
+def test_out_may_hold_the_arguments(compiled: Callable[..., Any]) -> None:
+    handle = compiled(GOLDEN["iiwa14"].urdf, dtype="float64")
+    memory = np.zeros((3, 2, 6))
+    q = memory.reshape(3, 12)[:, :7]
+    q[:] = handle.random(1, 3)
+    names = ("iiwa_joint_4", "iiwa_joint_7")
+    expected = handle.end_effector_pose_runtime(q.copy(), names)
+    assert handle.end_effector_pose_runtime(q, names, out=memory) is memory
+    np.testing.assert_array_equal(memory, expected)
+
+
+@pytest.mark.parametrize("names", ["iiwa_joint_7", ("iiwa_joint_7", "iiwa_joint_4"), ()])
+@pytest.mark.parametrize("batch", [(), (0,), (1,), (5,), (2, 3)])
+def test_compiled_calls_for_each_item(batch: tuple[int, ...], names: Any, compiled: Callable[..., Any]) -> None:
+    """What is canonical goes another way than what is not; both give the same."""
+    handle = compiled(GOLDEN["iiwa14"].urdf, dtype="float64")
+    q = handle.random(1, max(math.prod(batch), 1))[: math.prod(batch)].reshape(*batch, 7)
+    if not names:
+        with pytest.raises(ArgumentError, match="ee_joint_names is empty"):
+            handle.end_effector_pose_runtime(q, names)
+        return
+    found = handle.end_effector_pose_runtime(q, names)
+    listed = [names] if isinstance(names, str) else names
+    assert found.shape == (*batch, len(listed), 6)
+    for item, name in enumerate(listed):
+        np.testing.assert_array_equal(found[..., item, :], handle.end_effector_pose_runtime(q, name)[..., 0, :])
+    np.testing.assert_array_equal(handle.end_effector_pose_runtime(q.tolist(), names) if q.size else found, found)
+    out = np.full_like(found, np.nan)
+    assert handle.end_effector_pose_runtime(q, names, out=out) is out
+    np.testing.assert_array_equal(out, found)
 
 
 def test_what_was_read_is_kept(robot: Any) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from grid_backends.numpy.arguments import Array, normalise
 from grid_backends.numpy.buffers import bind_out
+from grid_backends.numpy.general import apart, checked
 from grid_backends.numpy.record import Call
 from grid_backends.numpy.signature import Signature
 from grid_core.errors import ArgumentError
@@ -27,8 +28,12 @@ def call_each(signature: Signature, call: Call, values: tuple[Any, ...], out: An
     ArgumentError
         Lists of items have different lengths, or an argument does not fit.
     """
-    lists = {n: v for n, (i, v) in enumerate(zip(signature.declared, values, strict=True)) if i.each}
+    lists = {n: values[n] for n, i in enumerate(signature.algorithm.inputs) if i.each}
     count = _common_length(signature, lists)
+    if count > 0 and signature.result is None:
+        answer = _call_plainly(signature, call, values, lists, count, out, *where)
+        if answer is not None:
+            return answer
     first = {n: items[0] if count else np.zeros(items.shape[1:], items.dtype) for n, items in lists.items()}
     arguments = normalise(signature, tuple(first.get(n, value) for n, value in enumerate(values)))
     batch = (*arguments.batch, count)
@@ -36,13 +41,58 @@ def call_each(signature: Signature, call: Call, values: tuple[Any, ...], out: An
         out = tuple(np.empty(batch + o.shape, signature.dtype) for o in signature.outputs)
         out = out[0] if signature.result is None else out
     buffers = bind_out(signature, out, batch)
+    inputs = tuple(apart(a, buffers.arrays) for a in arguments.arrays)
     for item in range(count):
-        inputs = tuple(
-            lists[n][min(item, len(lists[n]) - 1)] if n in lists else value for n, value in enumerate(arguments.arrays)
-        )
         parts = tuple(_part(b, arguments.batch, count, item) for b in buffers.arrays)
-        call(inputs, parts[0] if signature.result is None else parts, *where)
+        results = parts[0] if signature.result is None else parts
+        checked(call(_with_item(inputs, lists, item), results, *where), signature)
     return buffers.answer
+
+
+def _call_plainly(
+    signature: Signature,
+    call: Call,
+    values: tuple[Any, ...],
+    lists: dict[int, Array],
+    count: int,
+    out: Any,
+    *where: Any,
+) -> Any:
+    """Call with the arguments as they are, and return ``None`` where only normalised ones will do.
+
+    Most calls come with arrays that need no normalising, which takes longer than a small robot's kernel.
+    """
+    shape, done = signature.outputs[0].shape, 0
+    if out is None:
+        first = call(_with_item(values, lists, 0), None, *where)
+        if not isinstance(first, np.ndarray):
+            return None
+        batch = first.shape[: first.ndim - len(shape)]
+        if count == 1:
+            return first.reshape((*batch, 1, *shape))
+        out, done = np.empty((*batch, count, *shape), signature.dtype), 1
+        out[_item(batch, 0)] = first
+    elif not isinstance(out, np.ndarray) or out.shape[-len(shape) - 1 :] != (count, *shape) or _overlaps(out, values):
+        return None
+    batch = out.shape[: out.ndim - len(shape) - 1]
+    for item in range(done, count):
+        if call(_with_item(values, lists, item), out[_item(batch, item)], *where) is NotImplemented:
+            return None
+    return out
+
+
+def _item(batch: tuple[int, ...], item: int) -> tuple[Any, ...]:
+    """Return the index of an item in a result with these batch axes."""
+    return (*(slice(None) for _ in batch), item)
+
+
+def _overlaps(out: Array, values: tuple[Any, ...]) -> bool:
+    return any(isinstance(value, np.ndarray) and np.may_share_memory(out, value) for value in values)
+
+
+def _with_item(values: tuple[Any, ...], lists: dict[int, Array], item: int) -> tuple[Any, ...]:
+    """Return the inputs of a call for one item; a single one serves all."""
+    return tuple(lists[n][item if len(lists[n]) > 1 else 0] if n in lists else value for n, value in enumerate(values))
 
 
 def _common_length(signature: Signature, lists: dict[int, Array]) -> int:

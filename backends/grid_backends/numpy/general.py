@@ -24,12 +24,12 @@ def call_general(signature: Signature, call: Call, values: tuple[Any, ...], out:
     """
     arguments = normalise(signature, values)
     if out is None:
-        result = _checked(call(arguments.arrays, None, *where), signature)
+        result = checked(call(arguments.arrays, None, *where), signature)
         outputs = (result,) if signature.result is None else result
         return pack(signature, outputs, arguments.batch)
     buffers = bind_out(signature, out, arguments.batch)
-    inputs = tuple(_apart(a, buffers.arrays) for a in arguments.arrays)
-    _checked(call(inputs, buffers.arrays, *where), signature)
+    inputs = tuple(apart(a, buffers.arrays) for a in arguments.arrays)
+    checked(call(inputs, buffers.arrays, *where), signature)
     return buffers.answer
 
 
@@ -39,13 +39,14 @@ def pack(signature: Signature, outputs: Sequence[Array], batch: tuple[int, ...])
     return arrays[0] if signature.result is None else signature.result(*arrays)
 
 
-def _apart(array: Array | None, buffers: Sequence[Array]) -> Array | None:
+def apart(array: Array | None, buffers: Sequence[Array]) -> Array | None:
     """Return the input, copied if writing results could change it."""
     overlapping = array is not None and any(np.may_share_memory(array, b) for b in buffers)
     return np.array(array) if overlapping else array
 
 
-def _checked(result: Any, signature: Signature) -> Any:
+def checked(result: Any, signature: Signature) -> Any:
+    """Return the result of a call with canonical arguments, which no function may refuse."""
     if result is NotImplemented:
         raise GridError(f"{signature.name}: the runner refused canonical arguments; this is a defect, please report it")
     return result
