@@ -93,9 +93,12 @@ def test_out_may_hold_the_arguments(compiled: Callable[..., Any]) -> None:
 
 @pytest.mark.parametrize("names", ["iiwa_joint_7", ("iiwa_joint_7", "iiwa_joint_4"), ()])
 @pytest.mark.parametrize("batch", [(), (0,), (1,), (5,), (2, 3)])
-def test_compiled_calls_for_each_item(batch: tuple[int, ...], names: Any, compiled: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_compiled_calls_for_each_item(
+    dtype: str, batch: tuple[int, ...], names: Any, compiled: Callable[..., Any]
+) -> None:
     """What is canonical goes another way than what is not; both give the same."""
-    handle = compiled(GOLDEN["iiwa14"].urdf, dtype="float64")
+    handle = compiled(GOLDEN["iiwa14"].urdf, dtype=dtype)
     q = handle.random(1, max(math.prod(batch), 1))[: math.prod(batch)].reshape(*batch, 7)
     if not names:
         with pytest.raises(ArgumentError, match="ee_joint_names is empty"):
@@ -106,7 +109,7 @@ def test_compiled_calls_for_each_item(batch: tuple[int, ...], names: Any, compil
     assert found.shape == (*batch, len(listed), 6)
     for item, name in enumerate(listed):
         np.testing.assert_array_equal(found[..., item, :], handle.end_effector_pose_runtime(q, name)[..., 0, :])
-    np.testing.assert_array_equal(handle.end_effector_pose_runtime(q.tolist(), names) if q.size else found, found)
+    np.testing.assert_array_equal(handle.end_effector_pose_runtime(q.astype(float), names), found)
     out = np.full_like(found, np.nan)
     assert handle.end_effector_pose_runtime(q, names, out=out) is out
     np.testing.assert_array_equal(out, found)

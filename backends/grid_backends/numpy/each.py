@@ -91,8 +91,10 @@ def _overlaps(out: Array, values: tuple[Any, ...]) -> bool:
 
 
 def _with_item(values: tuple[Any, ...], lists: dict[int, Array], item: int) -> tuple[Any, ...]:
-    """Return the inputs of a call for one item; a single one serves all."""
-    return tuple(lists[n][item if len(lists[n]) > 1 else 0] if n in lists else value for n, value in enumerate(values))
+    """Return the inputs of a call for one item, arrays even where that is a number; a single one serves all."""
+    return tuple(
+        lists[n][item if len(lists[n]) > 1 else 0, ...] if n in lists else value for n, value in enumerate(values)
+    )
 
 
 def _common_length(signature: Signature, lists: dict[int, Array]) -> int:
