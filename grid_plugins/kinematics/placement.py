@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from grid_core.kernel.builder import KernelBuilder
-from grid_core.plugins.algorithm import Algorithm, Input, Output
+from grid_core.plugins.algorithm import Absent, Algorithm, Input, Output
 from grid_core.trace.linalg import matvec
 from grid_core.trace.scalar import Real
 from grid_plugins.kinematics.pose import rows
+from grid_plugins.kinematics.reading import read_use_warp
 from grid_plugins.kinematics.rotations import RotationVector, quaternion_of
 from grid_plugins.kinematics.signature import Q
 from grid_plugins.kinematics.skeleton import Skeleton
@@ -87,7 +88,9 @@ ALGORITHMS = (
                 (),
                 "taken for compatibility; there is one way to compute this",
                 default=False,
+                absent=Absent.ZERO,
                 keyword_only=True,
+                read=read_use_warp,
             ),
         ),
         outputs=(Output("pose", ("7",), "position (m) and quaternion w, x, y, z with w >= 0"),),

@@ -171,3 +171,7 @@ def _contact(robot: RobotView, given: Mapping[str, Any]) -> tuple[int, Array]:
         tip = tool.tip if joint is None and tool is not None else None
         return frame.body, (frame.placement @ (tip or Placement.identity())).translation
     return frame.body, (frame.placement @ offset_of(offset, "offset")).translation
+
+
+def read_use_warp(robot: RobotView, given: Mapping[str, Any]) -> None:  # noqa: ARG001
+    """Leave the argument out: there is one way to compute this."""
