@@ -7,7 +7,15 @@
 Importing the package touches no path and starts no program.
 """
 
+# ruff: noqa: E402 - what is imported is checked first
+
 from __future__ import annotations
+
+from pathlib import Path
+
+from grid_rbd.one_copy import check_one_copy
+
+check_one_copy(Path(__file__).parent)
 
 from grid_backends.errors import NotAvailableError
 from grid_backends.numpy import RobotHandle
