@@ -12,6 +12,7 @@ Importing the package touches no path and starts no program.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from grid_rbd.one_copy import check_one_copy
 
@@ -72,3 +73,12 @@ __all__ = [
     "register_robot",
     "warm_robot",
 ]
+
+
+def __getattr__(name: str) -> type[tuple[Any, ...]]:
+    """Return a class of results, such as ``SecondOrderID``; only these need the plugins."""
+    if not name[:1].isupper():
+        raise AttributeError(f"module 'grid_rbd' has no attribute {name!r}")
+    from grid_rbd.results import declared_result
+
+    return declared_result(name)

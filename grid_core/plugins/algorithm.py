@@ -131,6 +131,9 @@ class Algorithm:
     needs : tuple of str
         Lists of the build options that must not be empty (``"contact_frames"``); profiles leave the algorithm out
         otherwise, and naming it is an error.
+    result : str
+        Class name of the named tuple that several outputs come in, which ``grid_rbd`` exports; after the algorithm
+        unless given.
     notes, source : str
         More for the docstring (conventions, edge cases), and the paper or book it follows.
     template : str
@@ -149,9 +152,15 @@ class Algorithm:
     jacobian: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     choice: Choice | None = None
+    result: str = ""
     notes: str = ""
     source: str = ""
     template: str = "unit.cpp.j2"
+
+    @property
+    def result_name(self) -> str:
+        """The class name of the named tuple of several outputs."""
+        return self.result or "".join(word.capitalize() for word in self.name.split("_"))
 
 
 def resolve(shape: Shape, dims: Mapping[str, int]) -> tuple[int, ...]:

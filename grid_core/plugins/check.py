@@ -9,6 +9,10 @@ from grid_core.errors import PluginError
 from grid_core.plugins.algorithm import Algorithm, Choice, Input, Output, resolve
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+OUTPUT_NAME = re.compile(r"[a-z][a-zA-Z0-9_]*")
+"""Outputs have the names of the mathematics, such as ``dM_dq``."""
+
+RESULT_NAME = re.compile(r"[A-Z][a-zA-Z0-9]*")
 CPP_WORDS = frozenset(
     re.findall(
         r"\w+",
@@ -80,10 +84,12 @@ def check_algorithm(algorithm: Algorithm) -> None:
         if option not in LISTS:
             raise PluginError(f"algorithm {algorithm.name!r} needs {option!r}; options are {', '.join(LISTS)}")
     for argument in arguments:
-        _check_name(f"argument of {algorithm.name!r}", argument.name)
+        pattern = OUTPUT_NAME if isinstance(argument, Output) else NAME
+        _check_name(f"argument of {algorithm.name!r}", argument.name, pattern)
         _check_shape(algorithm, argument)
     _check_unique(algorithm)
     _check_order(algorithm)
+    _check_result(algorithm)
 
 
 def _check_choice(algorithm: Algorithm, choice: Choice) -> None:
@@ -95,8 +101,22 @@ def _check_choice(algorithm: Algorithm, choice: Choice) -> None:
         )
 
 
-def _check_name(what: str, name: str) -> None:
-    if not NAME.fullmatch(name) or keyword.iskeyword(name) or name in RESERVED or re.fullmatch(r"x\d+", name):
+def _check_result(algorithm: Algorithm) -> None:
+    if not algorithm.result:
+        return
+    if len(algorithm.outputs) < 2:
+        raise PluginError(
+            f"algorithm {algorithm.name!r} has one output, so that its result {algorithm.result!r} is no tuple"
+        )
+    if not RESULT_NAME.fullmatch(algorithm.result) or keyword.iskeyword(algorithm.result):
+        raise PluginError(
+            f"algorithm {algorithm.name!r}: the result {algorithm.result!r} is no class name; use words that begin "
+            "with capitals, such as 'CentreOfMass'"
+        )
+
+
+def _check_name(what: str, name: str, pattern: re.Pattern[str] = NAME) -> None:
+    if not pattern.fullmatch(name) or keyword.iskeyword(name) or name in RESERVED or re.fullmatch(r"x\d+", name):
         raise PluginError(
             f"{what}: the name {name!r} cannot be used in generated code; use lower case letters, digits and _"
         )

@@ -58,7 +58,7 @@ def test_documentation_follows_the_declaration() -> None:
 def test_several_results_are_a_named_tuple_that_can_be_pickled() -> None:
     kind: Any = bound(PAIR).result
     result = kind(np.zeros(2), np.ones(2))
-    assert kind is result_type("pair_of_toys", ("tau", "outer"))
+    assert kind is result_type("PairOfToys", ("tau", "outer"))
     assert isinstance(result, tuple)
     again: Any = pickle.loads(pickle.dumps(result))
     assert isinstance(again, kind)

@@ -52,3 +52,11 @@ def test_everything_public_is_there() -> None:
     assert sorted(grid_rbd.__all__) == grid_rbd.__all__
     for name in grid_rbd.__all__:
         assert getattr(grid_rbd, name).__doc__ or name == "__version__"
+
+
+def test_results_have_their_declared_classes() -> None:
+    import grid_rbd
+
+    assert grid_rbd.SecondOrderID._fields == ("d2tau_dq", "d2tau_dqd", "d2tau_cross", "dM_dq")
+    assert not hasattr(grid_rbd, "ThirdOrderID")
+    assert not hasattr(grid_rbd, "third_order")

@@ -9,6 +9,7 @@ import numpy as np
 
 from grid_core.kernel import Kernel, trace_algorithm
 from grid_core.kernel.kernel import Argument, Store
+from grid_core.kernel.settings import TraceSettings
 from grid_core.model import Model
 from grid_core.trace import Graph, Real, Scalar, jacobian
 from grid_core.trace.linalg import rotation_of_quaternion
@@ -17,16 +18,19 @@ from tests.oracle.evaluation import Array, Inputs, algorithms
 Seeds = dict[Scalar, Real]
 
 
-def along_tangent(name: str, model: Model) -> Kernel:
+def along_tangent(name: str, model: Model, settings: TraceSettings | None = None) -> Kernel:
     """Return a kernel of ``[d y / d q | d y / d qd]``, q along the tangent, by automatic differentiation."""
-    kernel = trace_algorithm(algorithms()[name], model, algorithms())
+    kernel = trace_algorithm(algorithms()[name], model, algorithms(), settings)
     values = [action for action in kernel.actions if isinstance(action, Store)]
     rates = [{kernel.graph.node("input", (), ("qd", k)): 1.0} for k in range(model.nv)]
     rows = jacobian([store.value for store in values], [*tangent_seeds(kernel.graph, model), *rates])
-    flat = [x for row in rows for x in row]
-    last = replace(values[-1], target="gradient", order=len(kernel.graph.nodes))
-    stores = tuple(replace(last, index=i, value=x) for i, x in enumerate(flat))
-    result = Argument("gradient", len(flat), (len(flat),))
+    (output,), width = kernel.outputs, 2 * model.nv
+    stores = tuple(
+        replace(store, target="gradient", index=store.index * width + k, value=x, order=len(kernel.graph.nodes))
+        for store, row in zip(values, rows)
+        for k, x in enumerate(row)
+    )
+    result = Argument("gradient", output.size * width, (*output.shape, width))
     return Kernel(f"{name}_by_ad", kernel.inputs, (result,), (), stores, kernel.graph)
 
 

@@ -130,7 +130,8 @@ class Signature:
     @cached_property
     def result(self) -> type[tuple[Any, ...]] | None:
         """The named tuple class of several outputs; ``None`` for a single one."""
-        return result_type(self.name, tuple(o.name for o in self.outputs)) if len(self.outputs) > 1 else None
+        names = tuple(o.name for o in self.outputs)
+        return result_type(self.algorithm.result_name, names) if len(names) > 1 else None
 
     @property
     def parameters(self) -> str:

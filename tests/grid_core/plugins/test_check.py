@@ -45,6 +45,22 @@ def test_names(name: str) -> None:
         check_algorithm(replace(GOOD, outputs=(Output(name, ("nq",), "in"),)))
 
 
+def test_outputs_have_mathematical_names() -> None:
+    check_algorithm(replace(GOOD, outputs=(Output("dM_dq", ("nq",), "out"),)))
+    with pytest.raises(PluginError, match="argument of 'good': the name 'dM_dq' cannot be used"):
+        check_algorithm(replace(GOOD, inputs=(Input("dM_dq", ("nq",), "in"),)))
+
+
+def test_names_of_results() -> None:
+    pair = replace(GOOD, outputs=(Output("a", ("nq",), "out"), Output("b", ("nq",), "out")))
+    check_algorithm(replace(pair, result="PairOfToys"))
+    with pytest.raises(PluginError, match="'good' has one output, so that its result 'PairOfToys' is no tuple"):
+        check_algorithm(replace(GOOD, result="PairOfToys"))
+    for name in ("pair", "None", "A b", "A_b"):
+        with pytest.raises(PluginError, match=f"the result '{name}' is no class name; use words that begin"):
+            check_algorithm(replace(pair, result=name))
+
+
 @pytest.mark.parametrize("name", ["neutral", "nq", "capabilities", "threads_per_block"])
 def test_names_of_handle_attributes(name: str) -> None:
     rule = rf"every handle has an attribute '{name}', which a method of that name would hide; rename the algorithm or"
