@@ -54,16 +54,17 @@ class Reference:
         self.dims = dimensions(model, settings or TraceSettings())
         self._kernels: dict[Any, Any] = {}
 
-    def __call__(self, name: str, **inputs: Array) -> Array:
+    def __call__(self, name: str, **inputs: Array) -> Any:
+        """Return the output of an algorithm; several by name."""
         algorithm = algorithms()[name]
         absent = frozenset(i.name for i in algorithm.inputs if i.read and i.absent and i.name not in inputs)
         if (name, absent) not in self._kernels:
             kernel = trace_algorithm(algorithm, self.model, algorithms(), self.settings, absent)
             self._kernels[name, absent] = kernel
-        (output,) = algorithm.outputs
         inputs = {"gravity": np.tile([0.0, 0.0, -9.81], (len(inputs["q"]), 1)), **inputs}
-        values = evaluate(self._kernels[name, absent], inputs)[output.name]
-        return values.reshape(-1, *resolve(output.shape, self.dims))
+        values = evaluate(self._kernels[name, absent], {k: np.reshape(v, (len(v), -1)) for k, v in inputs.items()})
+        shaped = {o.name: values[o.name].reshape(-1, *resolve(o.shape, self.dims)) for o in algorithm.outputs}
+        return shaped if len(shaped) > 1 else next(iter(shaped.values()))
 
 
 def random_inputs(model: Model, seed: int, n: int, *, gravity: bool = True) -> Inputs:
