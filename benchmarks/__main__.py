@@ -1,8 +1,8 @@
-"""Run the benchmarks: ``python -m benchmarks [building] [speed] [--output FILE] [--figure]``.
+"""Run the benchmarks: ``python -m benchmarks [building] [speed] [mechanics] [--output FILE] [--figure]``.
 
 Prints a line ``name.metric value`` for each figure, writes all of them with facts of the machine to one JSON file, and
-ends with the table of bars. The first run also compiles the peer's driver (two minutes, 3.5 GB of memory); all else
-takes about four.
+ends with the table of bars. The first run also compiles the peer's drivers (two minutes each, 3.5 GB of memory); all
+else takes about ten.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import json
 import warnings
 from pathlib import Path
 
-from benchmarks import building, speed
+from benchmarks import building, mechanics, speed
 from benchmarks.figure import draw
 from benchmarks.machine import machine_facts
 from benchmarks.report import judge, print_lines, table
 from grid_core.model import URDFWarning
 
-SECTIONS = {"building": building, "speed": speed}
+SECTIONS = {"building": building, "speed": speed, "mechanics": mechanics}
 FOLDER = Path(__file__).parent
 STORE = FOLDER / "build" / "store"
 RESULT = FOLDER / "build" / "latest.json"

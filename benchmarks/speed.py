@@ -70,7 +70,7 @@ def _call(handle: RobotHandle, algorithm: str, batch: int) -> Callable[[], objec
 def _against_peer(
     robot: Robot, algorithm: str, handles: dict[str, RobotHandle], peer: Pinocchio
 ) -> Iterator[Measurement]:
-    contestants: dict[str, Contestant] = {"pinocchio": lambda: peer.nanoseconds(algorithm)}
+    contestants: dict[str, Contestant] = {"pinocchio": lambda: peer.nanoseconds(ALGORITHMS[algorithm])}
     for dtype, handle in handles.items():
         turn = repeated(_call(handle, algorithm, BATCH), SECONDS)
         contestants[dtype] = lambda turn=turn: turn() / BATCH * 1e9  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Pinocchio's C++ library as its wheel ships it, driven by a program of ours that answers requests one by one."""
+"""Pinocchio's C++ library as its wheel ships it, driven by programs of ours that answer requests one by one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from types import TracebackType
 
 from benchmarks.robots import PREFIX, Robot
 
-SOURCE = Path(__file__).with_name("pinocchio_bench.cpp")
+SOURCES = Path(__file__).parent
+SHARED = SOURCES / "pinocchio_driver.hpp"
+DYNAMICS, MECHANICS = "pinocchio_bench", "pinocchio_mechanics"
+"""The programs: dynamics and their first derivatives, and everything else."""
 BUILD = Path(__file__).parents[1] / "build"
 FLAGS = (
     "-O3", "-DNDEBUG", "-std=c++17",
@@ -35,37 +38,49 @@ ALGORITHMS = {
 """Ours -> what the driver calls. Pinocchio's forward dynamics is its ABA."""
 
 
-def build_driver() -> Path:
-    """Compile the driver unless the same one exists (about two minutes and 3.5 GB of memory).
+def build_driver(name: str) -> Path:
+    """Compile one of the programs unless the same one exists (about two minutes and 3.5 GB of memory).
 
     No ``-march``: the wheel's library has Eigen's default alignment, and a pip user gets that library.
     """
-    what = (SOURCE.read_text("utf-8"), *FLAGS, importlib.metadata.version("libpinocchio"), str(PREFIX))
-    program = BUILD / f"pinocchio_bench-{hashlib.sha256(repr(what).encode()).hexdigest()[:16]}"
+    source = (SOURCES / name).with_suffix(".cpp")
+    what = (
+        source.read_text("utf-8"),
+        SHARED.read_text("utf-8"),
+        *FLAGS,
+        importlib.metadata.version("libpinocchio"),
+        str(PREFIX),
+    )
+    program = BUILD / f"{name}-{hashlib.sha256(repr(what).encode()).hexdigest()[:16]}"
     if not program.exists():
         BUILD.mkdir(exist_ok=True)
         staged = program.with_suffix(".tmp")
         includes = [f"-I{PREFIX / folder}" for folder in INCLUDES]
         links = [f"-L{PREFIX}/lib", f"-Wl,-rpath,{PREFIX}/lib", *(f"-l{name}" for name in LIBRARIES)]
-        subprocess.run(["g++", *FLAGS, *includes, SOURCE, "-o", staged, *links], check=True)
+        subprocess.run(["g++", *FLAGS, *includes, source, "-o", staged, *links], check=True)
         staged.rename(program)
     return program
 
 
 class Pinocchio:
-    """The running driver for one robot."""
+    """One of the programs, running for one robot."""
 
-    def __init__(self, robot: Robot, batch: int) -> None:
-        command: list[str | Path] = [build_driver(), robot.path, str(batch), *(["floating"] if robot.floating else [])]
+    def __init__(self, robot: Robot, batch: int, program: str = DYNAMICS) -> None:
+        command: list[str | Path] = [
+            build_driver(program),
+            robot.path,
+            str(batch),
+            *(["floating"] if robot.floating else []),
+        ]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, bufsize=1)
         self.version, nq, nv = self._answer().split()
         self.nq, self.nv = int(nq), int(nv)
 
-    def nanoseconds(self, algorithm: str, passes: int = 1) -> float:
-        """Return the mean time per sample of passes over the batch."""
+    def nanoseconds(self, name: str, passes: int = 1) -> float:
+        """Return the mean time per sample of passes over the batch of what the program has by that name."""
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{ALGORITHMS[algorithm]} {passes}\n")
+        self._process.stdin.write(f"{name} {passes}\n")
         return float(self._answer())
 
     def _answer(self) -> str:
