@@ -18,6 +18,7 @@ from grid_core.build import RobotRequest, build, make_plan
 from grid_core.build.entry import RobotEntry, UnitPaths, verified_unit
 from grid_core.build.options import BuildOptions
 from grid_core.build.record import usable_record
+from grid_core.errors import CompileError, GridError, StaleRobotError, ToolchainError
 from grid_core.model import Model
 from grid_core.plugins.catalogue import Catalogue
 from grid_store import CorruptEntryError, Store
@@ -105,13 +106,22 @@ class _LazyUnits:
     def get(self, name: str) -> Call | None:
         if name not in self._record.declarations:
             return None
-        return open_function(self._found(name) or self._build(name), self._record, name)
+        return open_function(self._path(name), self._record, name)
 
-    def _found(self, name: str) -> Path | None:
+    def _path(self, name: str) -> Path:
         try:
-            return self._built.get(name)
-        except CorruptEntryError:  # the plan that comes next finds the same and says so
-            return None
+            return self._built.get(name) or self._build(name)
+        except (CorruptEntryError, StaleRobotError) as lost:
+            return self._build_again(name, lost)
+
+    def _build_again(self, name: str, lost: GridError) -> Path:
+        """Build a unit that is damaged or gone; without a compiler, that is what matters to the user."""
+        try:
+            return self._build(name)
+        except CompileError:
+            raise
+        except ToolchainError as error:
+            raise lost from error
 
     def _build(self, name: str) -> Path:
         with self._lock:

@@ -205,16 +205,37 @@ def test_registering_builds_damaged_units_again(
     )
 
 
-def test_a_lazy_handle_builds_a_unit_again_that_was_damaged_since(shelf: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("harm", ["damaged", "gone"])
+def test_a_lazy_handle_builds_a_unit_again_that_was_lost_since(harm: str, shelf: Path, tmp_path: Path) -> None:
     root = tmp_path / "copy"
     shutil.copytree(shelf, root)
     options: dict[str, Any] = {"cache_dir": root, "dtype": "float64", "algorithm_list": FEW}
     robot = grid_rbd.register_robot("pendulum", PENDULUM, lazy=True, **options)
     record = Store(root).resolve("pendulum")
     assert record is not None
-    damage(root, record["units"]["crba"], "unit.so")
+    if harm == "damaged":
+        damage(root, record["units"]["crba"], "unit.so")
+    else:
+        shutil.rmtree(next(root.glob(f"v1/objects/*/{record['units']['crba']}")))
     with grid_rbd.register_robot("reference", PENDULUM, device="reference", **options) as reference:
         np.testing.assert_allclose(robot.crba([0.1, 0.2]), reference.crba([0.1, 0.2]))
+
+
+def test_a_lazy_handle_without_a_compiler_says_what_is_damaged(
+    stub: Stub, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base: dict[str, Any] = {"cache_dir": root, "compiler": stub.command, "algorithm_list": "crba"}
+    grid_rbd.register_robot("arm", PENDULUM, **base)
+    grid_rbd.register_robot("arm", PENDULUM, lazy=True, **base)
+    record = Store(root).resolve("arm")
+    assert record is not None
+    damage(root, record["units"]["crba"], "unit.so")
+    monkeypatch.setattr(search, "_working", {})
+    monkeypatch.setenv("PATH", "")
+    robot = grid_rbd.get_robot("arm", root)
+    with pytest.raises(CorruptEntryError, match=r"the unit of 'crba': .* is not the file that was stored") as caught:
+        robot.crba(robot.neutral())
+    assert isinstance(caught.value.__cause__, grid_rbd.ToolchainError)
 
 
 def test_a_damaged_model_is_told_and_built_again(stub: Stub, root: Path) -> None:
