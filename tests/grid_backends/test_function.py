@@ -149,6 +149,8 @@ def test_several_outputs_are_a_named_tuple(pair: Any, rng: np.random.Generator) 
     assert type(result).__name__ == "PairOfToys"
     np.testing.assert_allclose(result.tau, expected(q, qd))
     np.testing.assert_allclose(result.outer, qd[:, :, None] * np.arange(1, NV + 1))
+    again = call(pair, 2.0 * q, qd, out=result)
+    assert (again.tau is result.tau, again.outer is result.outer) == (True, True), "a result is memory for the next one"
 
 
 def test_several_outputs_may_lie_side_by_side_but_not_overlap(pair: Any, rng: np.random.Generator) -> None:

@@ -99,7 +99,7 @@ bool Binding::bind_out(PyObject* results) {
     if (results == Py_None) return true;
     own_output_ = false;
     const auto count = static_cast<Py_ssize_t>(declared_.outputs.size());
-    const bool several = PyTuple_CheckExact(results) && PyTuple_GET_SIZE(results) == count;
+    const bool several = PyTuple_Check(results) && PyTuple_GET_SIZE(results) == count;
     if (!several && count != 1) return false;
     const bool inputs_batched = batched;
     for (int i = 0; i < static_cast<int>(count); ++i) {
