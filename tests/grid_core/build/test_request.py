@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from grid_core.build.options import make_options
 from grid_core.errors import OptionError
 from grid_core.kernel.settings import TraceSettings
 from grid_core.plugins import sources
-from grid_core.plugins.manager import load_catalogue
+from grid_core.plugins.manager import DISABLE, GROUP, load_catalogue
 from grid_store import Key, differences
 from tests.grid_core.units import PENDULUM
 
@@ -131,7 +132,7 @@ def test_requests_are_closed_and_checked(request_for: Make) -> None:
 
 
 def test_without_any_plugin(request_for: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GRID_RBD_DISABLE_PLUGINS", "dynamics")
+    monkeypatch.setenv(DISABLE, ",".join(point.name for point in entry_points(group=GROUP)))
     load_catalogue.cache_clear()
     with pytest.raises(OptionError, match="no plugin provides any algorithm; reinstall grid-rbd"):
         request_for()

@@ -6,12 +6,13 @@ import logging
 import re
 import sys
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 from grid_core.errors import PluginError
-from grid_core.plugins.manager import DISABLE, load_catalogue
+from grid_core.plugins.manager import DISABLE, GROUP, load_catalogue
 from tests.grid_core.plugins.conftest import SOURCE, Installed
 
 Write = Callable[..., str]
@@ -101,7 +102,8 @@ def test_what_a_broken_plugin_would_have_provided_is_missed(plugin_file: Write) 
 def test_disabled_plugins_are_not_even_imported(
     plugin_file: Write, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setenv(DISABLE, "bad, dynamics")
+    bundled = [point.name for point in entry_points(group=GROUP)]
+    monkeypatch.setenv(DISABLE, ", ".join(["bad", *bundled]))
     catalogue = load_catalogue((plugin_file("bad", "1 / 0"), plugin_file("good")))
     assert list(catalogue.algorithms) == ["good"]
     assert not catalogue.broken
