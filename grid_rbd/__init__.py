@@ -38,6 +38,7 @@ from grid_core.errors import (
 )
 from grid_core.version import __version__
 from grid_rbd.header import generate_header
+from grid_rbd.identification import BaseParameters, base_parameters
 from grid_rbd.lookup import get_robot
 from grid_rbd.maintenance import default_cache_dir, gc_cache, list_registered
 from grid_rbd.planning import build_plan
@@ -47,6 +48,7 @@ from grid_rbd.warming import precompile, warm_robot
 __all__ = [
     "AlgorithmNotBuiltError",
     "ArgumentError",
+    "BaseParameters",
     "CompileError",
     "DescriptionNotFoundError",
     "GridError",
@@ -62,6 +64,7 @@ __all__ = [
     "URDFParseError",
     "UnsupportedJointTypeError",
     "__version__",
+    "base_parameters",
     "build_plan",
     "default_cache_dir",
     "gc_cache",
