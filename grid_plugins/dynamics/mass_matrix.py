@@ -12,7 +12,7 @@ from grid_core.trace.scalar import Real
 from grid_core.trace.spatial import Force, Transform
 from grid_plugins.dynamics.articulated_body import articulated_body
 from grid_plugins.dynamics.mass_factor import articulates, mass_factor
-from grid_plugins.dynamics.signature import ACCELERATION, F_EXT, GRAVITY, QD, SQUARE, Q, U
+from grid_plugins.dynamics.signature import ACCELERATION, CORE, F_EXT, GRAVITY, QD, SQUARE, Q, U
 
 
 def composite_rigid_body(k: KernelBuilder, q: Sequence[Real]) -> Matrix:
@@ -87,7 +87,7 @@ ALGORITHMS = (
         outputs=(Output("minv", SQUARE, "inverse mass matrix"),),
         emit=emit_minv,
         requires=("crba",),
-        profiles=("dynamics", "dynamics-core", "dynamics-gradients", "second-order", "integrators"),
+        profiles=(*CORE, "f-ext-gradient"),
         source="Featherstone, Rigid Body Dynamics Algorithms, 2008, section 6.5",
     ),
     Algorithm(
@@ -99,7 +99,7 @@ ALGORITHMS = (
         emit=emit_forward_dynamics,
         requires=("inverse_dynamics", "crba"),
         aliases=("fd",),
-        profiles=("dynamics", "dynamics-core", "dynamics-gradients", "second-order", "integrators"),
+        profiles=CORE,
         jacobian={"q": ("forward_dynamics_gradient", 0), "qd": ("forward_dynamics_gradient", 1), "u": ("minv", 0)},
         notes="With joint dynamics, damping and friction reduce u.",
         source="Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 6",

@@ -13,7 +13,7 @@ from grid_core.plugins.algorithm import Algorithm
 from grid_core.trace.linalg import Matrix, Vector, cross, matvec, plus, scale
 from grid_core.trace.scalar import Real, Scalar
 from grid_core.trace.spatial import Force, Inertia, Symmetric
-from grid_plugins.dynamics.signature import F_EXT, GRAVITY, QD, QDD, TAU, Q
+from grid_plugins.dynamics.signature import CORE, F_EXT, GRAVITY, QD, QDD, TAU, Q
 
 
 def emit_inverse_dynamics(k: KernelBuilder) -> None:
@@ -100,7 +100,7 @@ ALGORITHMS = (
         outputs=(TAU,),
         emit=emit_inverse_dynamics,
         aliases=("rnea",),
-        profiles=("dynamics", "dynamics-core", "dynamics-gradients", "second-order", "integrators"),
+        profiles=(*CORE, "regressor", "energy-regressor", "f-ext-gradient"),
         jacobian={"q": ("inverse_dynamics_gradient", 0), "qd": ("inverse_dynamics_gradient", 1)},
         notes="With joint dynamics, damping and friction are added.",
         source="Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 5; Luh, Walker and Paul, 1980",

@@ -32,3 +32,6 @@ TAU = Output("tau", ("nv",), "generalised force (N m, N)")
 ACCELERATION = Output("qdd", ("nv",), "acceleration (rad/s^2, m/s^2)")
 SQUARE = ("nv", "nv")
 GRADIENT = ("nv", "2*nv")
+
+CORE = ("dynamics", "dynamics-core", "dynamics-gradients", "second-order", "integrators", "fd-param-gradient")
+"""Profiles that all of inverse dynamics, forward dynamics and the inverse mass matrix belong to."""

@@ -121,7 +121,13 @@ def test_bundled_profiles() -> None:
     core = {"inverse_dynamics", "minv", "forward_dynamics"}
     gradients = {"inverse_dynamics_gradient", "forward_dynamics_gradient"}
     assert set(catalogue.select("dynamics-core")) == core
-    assert set(catalogue.select("dynamics_gradients")) == core | gradients
+    assert set(catalogue.select("dynamics_gradients")) == core | gradients | {"f_ext_gradient"}
+    assert set(catalogue.select("f-ext-gradient")) == {"inverse_dynamics", "minv", "f_ext_gradient"}
+    energies = {"kinetic_energy_regressor", "potential_energy_regressor"}
+    assert set(catalogue.select("regressor")) == {"inverse_dynamics", "inverse_dynamics_regressor"} | energies
+    assert set(catalogue.select("energy-regressor")) == {"inverse_dynamics", "end_effector_pose"} | energies
+    parameters = {"inverse_dynamics_regressor", "forward_dynamics_parameter_gradient"}
+    assert set(catalogue.select("fd-param-gradient")) == core | parameters
     assert set(catalogue.select("second-order")) >= core | gradients
     assert set(catalogue.select("dynamics")) >= core | gradients | {"aba", "crba"}
     assert set(catalogue.select("rnea,fd")) == {"inverse_dynamics", "forward_dynamics"}
