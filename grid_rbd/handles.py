@@ -139,18 +139,21 @@ class _LazyUnits:
 
 
 class _Interpreter:
-    """Evaluates algorithms by name, tracing each once."""
+    """Evaluates algorithms by name, tracing each once for every choice of inputs that change what is computed."""
 
     def __init__(self, model: Model, request: RobotRequest) -> None:
         self._model = model
         self._request = request
-        self._kernels: dict[str, Any] = {}
+        self._kernels: dict[tuple[str, frozenset[str]], Any] = {}
 
     def __call__(self, name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
         from grid_core.kernel import evaluate, trace_algorithm
+        from grid_core.kernel.builder import variants
 
-        if name not in self._kernels:
-            algorithms = self._request.catalogue.algorithms
-            settings = self._request.options.settings
-            self._kernels[name] = trace_algorithm(algorithms[name], self._model, algorithms, settings)
-        return evaluate(self._kernels[name], arrays)
+        algorithms, settings = self._request.catalogue.algorithms, self._request.options.settings
+        absent = max((without for without in variants(algorithms[name]) if not without & arrays.keys()), key=len)
+        kernel = self._kernels.get((name, absent))
+        if kernel is None:
+            kernel = trace_algorithm(algorithms[name], self._model, algorithms, settings, absent)
+            self._kernels[name, absent] = kernel
+        return evaluate(kernel, arrays)
