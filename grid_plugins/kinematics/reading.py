@@ -7,7 +7,7 @@ numbers, and whether it moves the target is one comparison; see :mod:`grid_plugi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -48,15 +48,20 @@ def frame_of(robot: RobotView, target: Any, argument: str) -> Frame:
 
 
 def read_target(robot: RobotView, given: Mapping[str, Any]) -> list[float] | None:
-    """Return body, rotation (row by row) and translation of the frame ``target_jid``; nothing for the default."""
+    """Return body, rotation (row by row) and translation of the frame ``target_jid``.
+
+    Nothing for the default, the first end effector, whether it is named or not: its kernel does less.
+    """
     if given["target_jid"] is None:
         return None
     frame = frame_of(robot, given["target_jid"], "target_jid")
+    if frame is robot.settings.end_effector_frames(robot.model)[0]:
+        return None
     return [float(frame.body), *frame.placement.rotation.flat, *frame.placement.translation]
 
 
 def read_reference_frame(robot: RobotView, given: Mapping[str, Any]) -> float | None:  # noqa: ARG001
-    """Return the number of the reference frame; nothing for the default.
+    """Return the number of the reference frame; nothing for the default, whose kernel does less.
 
     Raises
     ------
@@ -67,10 +72,10 @@ def read_reference_frame(robot: RobotView, given: Mapping[str, Any]) -> float | 
     if value is None:
         return None
     choice = getattr(value, "name", value)
-    if choice in REFERENCE_FRAMES:
-        return float(REFERENCE_FRAMES.index(choice))
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value in range(3):
-        return float(value)
+    if isinstance(choice, str) and choice in REFERENCE_FRAMES:
+        value = REFERENCE_FRAMES.index(choice)
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 <= value < len(REFERENCE_FRAMES):
+        return None if value == ALIGNED else float(value)
     numbered = ", ".join(f"{name!r} ({number})" for number, name in enumerate(REFERENCE_FRAMES))
     raise ArgumentError(f"reference_frame is {value!r}{nearest(str(choice), REFERENCE_FRAMES)}; expected {numbered}")
 
@@ -95,7 +100,7 @@ def _targets(robot: RobotView, names: Any) -> list[tuple[int, Placement]]:
     if names is None:
         frames = robot.settings.end_effector_frames(robot.model)
     else:
-        listed = names if isinstance(names, Sequence) and not isinstance(names, str) else [names]
+        listed = names if isinstance(names, (list, tuple, np.ndarray)) else [names]
         frames = tuple(frame_of(robot, name, "ee_joint_names") for name in listed)
     if not frames:
         raise ArgumentError("ee_joint_names is empty; name at least one joint or link")
@@ -106,15 +111,21 @@ def _offsets(value: Any, count: int) -> list[Placement]:
     """Return one offset per target; a single one holds for all."""
     if value is None:
         return [Placement.identity()] * count
-    try:
-        shape = np.shape(value)
-    except ValueError:
-        shape = ()  # points beside poses
-    single = len(shape) == 1 or (shape == (4, 4) and (count != 4 or _is_pose(value)))
-    listed = [value] * count if single else list(value)
+    listed = [value] * count if _is_single(value, count) else list(value)
     if len(listed) != count:
         raise ArgumentError(f"ee_offsets has {len(listed)} offsets for {count} targets; give one, or one for each")
     return [offset_of(item, "ee_offsets") for item in listed]
+
+
+def _is_single(value: Any, count: int) -> bool:
+    """Return whether offsets for ``count`` targets are one for all; four points with a 1 have the shape of one pose."""
+    if not isinstance(value, (list, tuple, np.ndarray)):
+        return True
+    try:
+        shape = np.shape(value)
+    except ValueError:
+        return False  # points beside poses
+    return len(shape) == 1 or (shape == (4, 4) and (count != 4 or _is_pose(value)))
 
 
 def offset_of(value: Any, argument: str) -> Placement:
@@ -173,5 +184,5 @@ def _contact(robot: RobotView, given: Mapping[str, Any]) -> tuple[int, Array]:
     return frame.body, (frame.placement @ offset_of(offset, "offset")).translation
 
 
-def read_use_warp(robot: RobotView, given: Mapping[str, Any]) -> None:  # noqa: ARG001
+def read_use_warp(robot: RobotView, given: Mapping[str, Any]) -> None:
     """Leave the argument out: there is one way to compute this."""
