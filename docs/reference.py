@@ -22,7 +22,7 @@ from grid_core.plugins import Algorithm
 from grid_core.plugins.manager import load_catalogue
 
 FOLDER = Path(__file__).parent / "generated"
-DIMENSIONS = {"nq": 1, "nv": 1, "nb": 1}
+DIMENSIONS = {"nq": 1, "nv": 1, "nb": 1, "nx": 1}
 
 
 def setup(app: Sphinx) -> None:

@@ -202,6 +202,7 @@ class KernelBuilder:
             return
         session = self._session
         row = Row(session, self._algorithm.name, rows)
+        first = len(session.graph.nodes)
         session.graph.open_scope()
         session.looping = True
         try:
@@ -210,7 +211,7 @@ class KernelBuilder:
             session.looping = False
             session.graph.close_scope()
         if row.stores:
-            loop = Loop(rows, tuple(row.stores), session.graph.section, len(session.graph.nodes))
+            loop = Loop(rows, tuple(row.stores), session.graph.section, len(session.graph.nodes), first)
             session.actions += [*self._first_terms(loop), loop]
             session.loops += 1
 

@@ -57,6 +57,8 @@ class Loop:
     stores: tuple[RowStore, ...]
     section: str
     order: int
+    first: int = 0
+    """The number of nodes that existed before its body was traced: what is older is the same for every row."""
 
     def reached(self, store: RowStore) -> list[int]:
         """Return the slot that one of the stores sets, for every row."""
@@ -64,17 +66,18 @@ class Loop:
 
     def body(self) -> list[Scalar]:
         """Return the nodes that depend on the row, in creation order."""
-        varying: set[int] = set()
-        for node in reachable(s.value for s in self.stores):
+        varying: dict[int, Scalar] = {}
+        for node in reachable((s.value for s in self.stores), self.first):
             if node.op == "load" or any(isinstance(a, Scalar) and a.id in varying for a in node.args):
-                varying.add(node.id)
-        return [n for n in reachable(s.value for s in self.stores) if n.id in varying]
+                varying[node.id] = node
+        return list(varying.values())
 
     def captured(self) -> list[Scalar]:
         """Return the nodes computed before the loop that the body or its stores read."""
-        inside = {n.id for n in self.body()}
+        body = self.body()
+        inside = {n.id for n in body}
         needed: dict[int, Scalar] = {}
-        for node in self.body():
+        for node in body:
             needed |= {a.id: a for a in node.args if isinstance(a, Scalar) and a.id not in inside}
         for store in self.stores:
             if isinstance(store.value, Scalar) and store.value.id not in inside:

@@ -59,7 +59,7 @@ HANDLE_WORDS = frozenset(
 LISTS = ("contact_frames",)
 """Options that an algorithm can need to be given."""
 
-DIMENSIONS = {"nq": 1, "nv": 1, "nb": 1, "nee": 1, "nf": 1, "nc": 1}
+DIMENSIONS = {"nq": 1, "nv": 1, "nb": 1, "nx": 1, "nee": 1, "nf": 1, "nc": 1}
 
 
 def check_algorithm(algorithm: Algorithm) -> None:

@@ -242,13 +242,13 @@ def neg(x: Real) -> Real:
     return operation("neg", x)
 
 
-def reachable(roots: Iterable[Real]) -> list[Scalar]:
-    """Return every node that the roots depend on, in creation order."""
+def reachable(roots: Iterable[Real], first: int = 0) -> list[Scalar]:
+    """Return every node from number ``first`` on that the roots depend on through such nodes, in creation order."""
     seen: dict[int, Scalar] = {}
-    stack = [x for x in roots if isinstance(x, Scalar)]
+    stack = [x for x in roots if isinstance(x, Scalar) and x.id >= first]
     while stack:
         node = stack.pop()
         if node.id not in seen:
             seen[node.id] = node
-            stack.extend(a for a in node.args if isinstance(a, Scalar))
+            stack.extend([a for a in node.args if isinstance(a, Scalar) and a.id >= first and a.id not in seen])
     return [seen[number] for number in sorted(seen)]

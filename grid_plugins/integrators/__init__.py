@@ -1,0 +1,11 @@
+"""The integrators family: one step in time on the configuration space, its derivative, and many steps."""
+
+from __future__ import annotations
+
+from grid_core.plugins import Algorithm, hookimpl
+from grid_plugins.integrators import gradient, step
+
+
+@hookimpl
+def grid_algorithms() -> tuple[Algorithm, ...]:
+    return (*step.ALGORITHMS, *gradient.ALGORITHMS)
