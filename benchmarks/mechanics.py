@@ -86,7 +86,7 @@ def _handle(robot: Robot, dtype: str, store: Path, names: list[str]) -> RobotHan
 def _call(handle: RobotHandle, operation: Operation) -> Callable[[], object]:
     """Return a call with results written to existing memory."""
     declared = load_catalogue().algorithms[operation.algorithm]
-    arguments = sample_arguments(declared, handle.model, BATCH, handle.dtype) | operation.arguments
+    arguments = sample_arguments(declared, handle, BATCH) | operation.arguments
     method = getattr(handle, operation.algorithm)
     out = method(**arguments)
     return lambda: method(**arguments, out=out)

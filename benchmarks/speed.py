@@ -60,7 +60,7 @@ def _handle(robot: Robot, dtype: str, store: Path) -> RobotHandle:
 def _call(handle: RobotHandle, algorithm: str, batch: int) -> Callable[[], object]:
     """Return a call with results written to existing memory, without external wrenches as on the peer's side."""
     declared = load_catalogue().algorithms[algorithm]
-    arguments = sample_arguments(declared, handle.model, batch, handle.dtype)
+    arguments = sample_arguments(declared, handle, batch)
     arguments.pop("f_ext", None)
     method = getattr(handle, algorithm)
     out = method(**arguments)
@@ -101,7 +101,7 @@ def _two_threads(robot: Robot, algorithm: str, store: Path) -> Iterator[Measurem
 def _single_sample(handle: RobotHandle) -> Iterator[Measurement]:
     """Measure calls with one sample from Python, with and without memory for the result."""
     declared = load_catalogue().algorithms["inverse_dynamics"]
-    q, qd, qdd = sample_arguments(declared, handle.model, 1, "float64").values()
+    q, qd, qdd = sample_arguments(declared, handle, 1).values()
     method, out = handle.inverse_dynamics, handle.inverse_dynamics(q, qd, qdd)
     with on_processors(1):
         turns = {

@@ -30,7 +30,7 @@ def time_algorithm(handle: RobotHandle, algorithm: Algorithm, batch: int) -> flo
         Samples per call.
     """
     method = getattr(handle, algorithm.name)
-    arguments = sample_arguments(algorithm, handle.model, batch, handle.dtype)
+    arguments = sample_arguments(algorithm, handle, batch)
     out = method(**arguments)
 
     def call() -> None:
@@ -70,7 +70,7 @@ def reference_error(handle: RobotHandle, reference: RobotHandle, algorithm: Algo
     float
         The largest one over all outputs; NaN if any entry is.
     """
-    arguments = sample_arguments(algorithm, handle.model, batch, handle.dtype)
+    arguments = sample_arguments(algorithm, handle, batch)
     found, expected = (_outputs(robot, algorithm, arguments) for robot in (handle, reference))
     return float(np.max([_relative(a, b) for a, b in zip(found, expected)]))
 

@@ -2,44 +2,68 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from grid_core.model import Model
+from grid_backends.numpy import RobotHandle
+from grid_core.errors import ArgumentError
+from grid_core.kernel.settings import TraceSettings
 from grid_core.plugins.algorithm import Absent, Algorithm, Input, resolve
+from grid_core.plugins.robot_view import RobotView
 
-Arguments = dict[str, NDArray[np.floating]]
+Arguments = dict[str, Any]
 
 
-def sample_arguments(algorithm: Algorithm, model: Model, batch: int, dtype: str, seed: int = 0) -> Arguments:
+def sample_arguments(algorithm: Algorithm, handle: RobotHandle, batch: int, seed: int = 0) -> Arguments:
     """Draw arguments for a call.
 
     Configurations lie inside the joint limits, all else is standard normal. Arguments with a default value or a variant
-    without them are left out: what is measured is the plain call.
+    without them are left out: what is measured is the plain call. The last joint is named where a frame is required.
 
     Parameters
     ----------
     algorithm : Algorithm
-    model : Model
+    handle : RobotHandle
     batch : int
         Number of samples.
-    dtype : str
     seed : int
         The same seed gives the same draws, whatever the dtype.
 
     Returns
     -------
-    dict of str to ndarray (batch, ...)
+    dict of str to ndarray (batch, ...) or str
     """
     generator = np.random.default_rng(seed)
-    return {
-        declared.name: _draw(declared, model, batch, generator).astype(dtype)
+    drawn = {
+        declared.name: _draw(declared, handle, batch, generator).astype(handle.dtype)
         for declared in algorithm.inputs
-        if declared.default is None and declared.absent is not Absent.VARIANT
+        if declared.default is None and declared.absent is not Absent.VARIANT and declared.read is None
     }
+    return drawn | _required_frames(algorithm, handle)
 
 
-def _draw(declared: Input, model: Model, batch: int, generator: np.random.Generator) -> NDArray[np.float64]:
+def _draw(declared: Input, handle: RobotHandle, batch: int, generator: np.random.Generator) -> NDArray[np.float64]:
     if declared.tangent == "configuration":
-        return model.random(int(generator.integers(2**31)), batch)
-    return generator.standard_normal((batch, *resolve(declared.shape, model.dims)))
+        return handle.model.random(int(generator.integers(2**31)), batch)
+    dims = {
+        **handle.model.dims,
+        "nee": handle.num_ees,
+        "nf": len(handle.frames),
+        "nc": len(handle.contact_frames or ()),
+    }
+    return generator.standard_normal((batch, *resolve(declared.shape, dims)))
+
+
+def _required_frames(algorithm: Algorithm, handle: RobotHandle) -> dict[str, str]:
+    """Return the name of a joint for each argument whose reader refuses to go without."""
+    readable = [declared for declared in algorithm.inputs if declared.read is not None]
+    view, named = RobotView(handle.model, TraceSettings()), dict[str, str]()
+    for declared in readable:
+        assert declared.read is not None
+        try:
+            declared.read(view, dict.fromkeys((other.name for other in readable), None) | named)
+        except ArgumentError:
+            named[declared.name] = handle.joint_names[-1]
+    return named

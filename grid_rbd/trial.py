@@ -100,7 +100,7 @@ def try_robot(
     handles = {dtype: robot(dtype, "cpu") for dtype in TOLERANCES}
     reference = robot("float64", "reference")
     built = time.perf_counter()
-    chosen = _chosen(algorithms, plugins)
+    chosen = _chosen(algorithms, plugins, reference)
     operations = []
     for number, algorithm in enumerate(chosen, 1):
         if on_operation is not None:
@@ -111,10 +111,13 @@ def try_robot(
     )  # fmt: skip
 
 
-def _chosen(algorithms: str | Sequence[str] | None, plugins: Sequence[str | Path]) -> list[Algorithm]:
-    """Return the algorithms of a trial; the robots may hold more, from earlier trials."""
+def _chosen(
+    algorithms: str | Sequence[str] | None, plugins: Sequence[str | Path], robot: RobotHandle
+) -> list[Algorithm]:
+    """Return the algorithms of a trial that its robots hold; those may hold more, from earlier trials."""
     catalogue = load_catalogue(tuple(str(Path(file).resolve()) for file in plugins))
-    return [catalogue.algorithms[name] for name in catalogue.closure(catalogue.select(algorithms))]
+    names, built = catalogue.closure(catalogue.select(algorithms)), robot.capabilities()
+    return [catalogue.algorithms[name] for name in names if built[name]["built"]]
 
 
 def _measured(handle: RobotHandle, reference: RobotHandle, algorithm: Algorithm, batch: int) -> Operation:

@@ -64,8 +64,9 @@ def _measure(robot: str, flags: BuildFlags, batches: list[int], threads: int, ca
     options = flags.options()
     handle = load_robot(description, cache_dir=cache_dir, threads=threads, **options)
     catalogue = load_catalogue(tuple(str(file.resolve()) for file in options["plugins"]))
+    built = handle.capabilities()
     for name in catalogue.closure(catalogue.select(options["algorithm_list"])):
-        for batch in batches:
+        for batch in batches if built[name]["built"] else ():
             nanoseconds = time_algorithm(handle, catalogue.algorithms[name], batch)
             yield Timing(description.stem, name, handle.dtype, batch, threads, round(nanoseconds, 3))
 

@@ -27,6 +27,12 @@ def test_try_builds_measures_and_compares(run: Run, pendulum: Path) -> None:
     assert all(float(cell) >= 0.0 for row in rows for cell in row[1:])
 
 
+def test_try_names_frames_where_they_are_needed(run: Run, pendulum: Path) -> None:
+    ran = run("try", pendulum, "-a", "tool_fext,end_effector_pose_runtime", "--batch", "5")
+    assert ran.code == 0
+    assert "2 operations agree with the reference" in ran.out
+
+
 def test_try_as_a_document(run: Run, pendulum: Path) -> None:
     document = run("try", pendulum, "-a", "inverse_dynamics", "--batch", "8", "--json").document
     assert document["agrees"] is True
