@@ -114,7 +114,7 @@ ALGORITHMS = (
         outputs=(Output("regressor", REGRESSOR, "Y, ten columns per body in the order of inertia_params"),),
         emit=emit_inverse_dynamics_regressor,
         profiles=("regressor", "fd-param-gradient"),
-        notes="Without joint friction, rotor inertia and external wrenches, which are not linear in the parameters' Y.",
+        notes="pi is inertia_params, body by body. Joint friction, rotor inertia and external wrenches come on top.",
         source="Atkeson, An and Hollerbach, Estimation of inertial parameters of manipulator loads and links, 1986",
     ),
     Algorithm(
