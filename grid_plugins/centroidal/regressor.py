@@ -85,15 +85,16 @@ def powers(
     transforms = [tree.transform(i, q) for i in range(k.model.nb)]
     rest = at_rest(gravity)
     moved: list[Acceleration] = []
-    for i, parent in enumerate(tree.parents):
-        with k.section(f"acceleration of {k.model.joints[i].name}"):
-            moved.append(accelerate(tree, i, transforms[i], moved[parent] if parent >= 0 else rest, qd, qdd))
-    fields = [Field(a.linear, a.angular, spread_of(a.w)) for a in moved]
-    with k.section("virtual motions and their powers"):
-        return [
-            [x for field, s in zip(fields, motions) for x in field.row(s)]
-            for motions in virtual_motions(tree, transforms, rates)
-        ]
+    found: list[list[Real]] = [[] for _ in rates]
+    for i, motions in enumerate(virtual_motions(tree, transforms, rates)):
+        parent = tree.parents[i]
+        with k.section(f"powers on {k.model.joints[i].name}"):
+            a = accelerate(tree, i, transforms[i], moved[parent] if parent >= 0 else rest, qd, qdd)
+            moved.append(a)
+            field = Field(a.linear, a.angular, spread_of(a.w))
+            for row, s in zip(found, motions):
+                row.extend(field.row(s))
+    return found
 
 
 def emit_forward_dynamics_parameter_gradient(k: KernelBuilder) -> None:

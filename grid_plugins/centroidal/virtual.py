@@ -6,7 +6,7 @@ of ``M^-1``. What a wrench, or an inertial parameter, on a body does to a coordi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from grid_core.kernel.tree import TracedTree
 from grid_core.trace.scalar import Real
@@ -20,14 +20,11 @@ def unit_rates(nv: int) -> list[list[Real]]:
     return [[float(i == j) for j in range(nv)] for i in range(nv)]
 
 
-def virtual_motions(tree: TracedTree, transforms: Sequence[Transform], rates: Rates) -> list[list[Motion]]:
-    """Return per row of rates the motion of every body, in its own axes about its origin."""
-    return [_carried(tree, transforms, row) for row in rates]
-
-
-def _carried(tree: TracedTree, transforms: Sequence[Transform], row: Sequence[Real]) -> list[Motion]:
-    found: list[Motion] = []
+def virtual_motions(tree: TracedTree, transforms: Sequence[Transform], rates: Rates) -> Iterator[list[Motion]]:
+    """Yield per body its motion for every row of rates, in its own axes about its origin."""
+    found: list[list[Motion]] = []
+    still = [Motion.zero()] * len(rates)
     for i, parent in enumerate(tree.parents):
-        own = tree.joint_motion(i, row)
-        found.append(transforms[i].motion_to_child(found[parent]) + own if parent >= 0 else own)
-    return found
+        carried = [transforms[i].motion_to_child(s) for s in found[parent]] if parent >= 0 else still
+        found.append([s + tree.joint_motion(i, row) for s, row in zip(carried, rates)])
+        yield found[i]

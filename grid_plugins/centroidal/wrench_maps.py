@@ -17,15 +17,20 @@ WRENCHES = "6*nb"
 
 
 def emit_f_ext_gradient(k: KernelBuilder) -> None:
-    q, tree = k.input("q"), k.tree
+    q, tree, nv = k.input("q"), k.tree, k.model.nv
     transforms = [tree.transform(i, q) for i in range(k.model.nb)]
-    with k.section("motions by unit rates"):
-        of_force = virtual_motions(tree, transforms, unit_rates(k.model.nv))
     minv = k.call("minv", q=q)
-    with k.section("motions by unit forces"):
-        of_acceleration = virtual_motions(tree, transforms, minv)
-    k.output("dtau", [[-x for s in row for x in s.flat()] for row in of_force])
-    k.output("dqdd", [[x for s in row for x in s.flat()] for row in of_acceleration])
+    dtau: list[list[Real]] = [[] for _ in range(nv)]
+    dqdd: list[list[Real]] = [[] for _ in range(nv)]
+    motions = zip(virtual_motions(tree, transforms, unit_rates(nv)), virtual_motions(tree, transforms, minv))
+    for joint in k.model.joints:
+        with k.section(f"motions of {joint.name} by unit rates and unit forces"):
+            by_rates, by_forces = next(motions)
+        for i in range(nv):
+            dtau[i] += [-x for x in by_rates[i].flat()]
+            dqdd[i] += by_forces[i].flat()
+    k.output("dtau", dtau)
+    k.output("dqdd", dqdd)
 
 
 def emit_f_ext_gradient_dq(k: KernelBuilder) -> None:
