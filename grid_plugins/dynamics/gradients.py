@@ -13,6 +13,7 @@ from grid_core.kernel.ground import Column, Ground, ground_motion
 from grid_core.plugins.algorithm import Algorithm, Output
 from grid_core.trace.linalg import dot, minus, scale
 from grid_core.trace.scalar import Real
+from grid_plugins.dynamics.free_base import unfelt_columns
 from grid_plugins.dynamics.mass_factor import mass_factor
 from grid_plugins.dynamics.signature import F_EXT_SHARED, GRADIENT, GRAVITY, QD, QDD, SQUARE, Q, U
 
@@ -85,8 +86,12 @@ def emit_forward_dynamics_gradient(k: KernelBuilder) -> None:
     mass = mass_factor(k, q)
     qdd = mass.solve(minus(tuple(k.input("u")), tuple(k.call("inverse_dynamics", **shared))))
     gradient = k.call("inverse_dynamics_gradient", qdd=qdd, **shared)
+    known = unfelt_columns(k, q, qd, k.input("gravity"))
     with k.section("solve with the mass matrix"):
-        columns = [mass.solve([-x for x in column]) for column in zip(*gradient, strict=True)]
+        columns = [
+            known[j] if j in known else mass.solve([-x for x in column])
+            for j, column in enumerate(zip(*gradient, strict=True))
+        ]
     k.output("gradient", list(zip(*columns, strict=True)))
 
 
