@@ -120,9 +120,12 @@ def test_what_was_read_is_kept(robot: Any) -> None:
         robot.heights(np.ones(9), "axle")
         robot.heights(np.ones(9), ("axle", "shoulder"))
     assert calls == ["axle", ("axle", "shoulder")]
-    robot.heights(np.ones(9), ["axle"])
-    robot.heights(np.ones(9), ["axle"])
-    assert calls[2:] == [["axle"], ["axle"]], "lists may change"
+    names = ["axle"]
+    for name in ("axle", "shoulder", "shoulder"):
+        names[0] = name
+        found = robot.heights(np.ones(9), names, np.array([0.5]))
+        assert found[0, 0] == 9.0 + {"axle": 2, "shoulder": 1}[name], "a list may change"
+    assert len(calls) == 4, "and is read once for each content"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from grid_backends.numpy.arguments import Array
 from grid_backends.numpy.parameters import ParameterTables
 from grid_backends.numpy.record import RobotRecord
 from grid_backends.numpy.signature import Argument, Signature
@@ -43,7 +42,7 @@ class Readings:
             A name or choice does not exist.
         """
         tool = self._parameters.tool
-        key = (signature.name, tool, *((type(v), v) for v in values))
+        key = (signature.name, tool, *map(_key, values))
         try:
             return self._kept[key]
         except KeyError:
@@ -52,7 +51,7 @@ class Readings:
                 self._kept.clear()
             self._kept[key] = read
             return read
-        except TypeError:  # a list or an array is no key
+        except TypeError:  # of objects that are no keys
             return self._read(signature, values, tool)
 
     def _read(self, signature: Signature, values: tuple[Any, ...], tool: Any) -> tuple[Any, ...]:
@@ -62,7 +61,17 @@ class Readings:
         return tuple(_read_one(signature, a, view, given) for a in arguments)
 
 
-def _read_one(signature: Signature, argument: Argument, view: RobotView, given: dict[str, Any]) -> Array | None:
+def _key(value: Any) -> Any:
+    """Return what tells a value from others; of lists and arrays, which may change, their content."""
+    if isinstance(value, list):
+        return (list, *map(_key, value))
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return (np.ndarray, value.shape, value.dtype.str, value.tobytes())
+    return (type(value), value)
+
+
+def _read_one(signature: Signature, argument: Argument, view: RobotView, given: dict[str, Any]) -> Any:
+    """Return the array that a reader gives, or a tuple of them, one for each item of a list."""
     declared = argument.declared
     assert isinstance(declared, Input)
     assert declared.read is not None
@@ -77,4 +86,4 @@ def _read_one(signature: Signature, argument: Argument, view: RobotView, given: 
             f"{argument.symbols}" + (" with an axis of items" if declared.each else "")
         )
     array.flags.writeable = False
-    return array
+    return tuple(array[item, ...] for item in range(len(array))) if declared.each else array
