@@ -9,6 +9,26 @@ from grid_core.model import Model
 from tests.oracle.configurations import special_configurations
 from tests.oracle.evaluation import Array, Inputs
 
+PLAIN = (
+    "end_effector_pose",
+    "end_effector_pose_gradient",
+    "fk_batched",
+    "end_effector_placement",
+    "end_effector_jacobian",
+    "end_effector_log_pose",
+    "end_effector_log_pose_gradient",
+    "frame_placements",
+    "frame_transforms",
+    "frame_jacobian",
+    "frame_jacobian_dot",
+    "osc_inertia",
+    "contact_fext",
+)
+"""What the second source has under the same name; run-time frames have tests of their own."""
+
+COMPILED_DAILY = (("mixed fixed", "float64"), ("mixed floating", "float32"))
+"""Robots, and the dtype of each, that are compiled unless slow tests are asked for."""
+
 ANGLES = ("end_effector_pose", "end_effector_pose_runtime")
 QUATERNIONS = ("fk_batched", "end_effector_placement", "frame_placements")
 SCALAR_FIRST = "fk_batched"

@@ -9,33 +9,15 @@ import numpy as np
 import pytest
 
 from tests.oracle.evaluation import Array, Inputs, Reference, inputs_of
-from tests.oracle.poses import error, kinematic_inputs, with_contacts
+from tests.oracle.poses import COMPILED_DAILY, PLAIN, error, kinematic_inputs, with_contacts
 from tests.oracle.robots import GOLDEN, HUMANOIDS, MIXED, TREES, Robot
 
 pytest.importorskip("pinocchio")
 from tests.oracle.kinematics import KinematicsOracle
 
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
-PLAIN = (
-    "end_effector_pose",
-    "end_effector_pose_gradient",
-    "fk_batched",
-    "end_effector_placement",
-    "end_effector_jacobian",
-    "end_effector_log_pose",
-    "end_effector_log_pose_gradient",
-    "frame_placements",
-    "frame_transforms",
-    "frame_jacobian",
-    "frame_jacobian_dot",
-    "osc_inertia",
-    "contact_fext",
-)
-"""What the second source has under the same name; run-time frames have tests of their own."""
-
-EVERY_DAY = (("mixed fixed", "float64"), ("mixed floating", "float32"))
 BIG = ("end_effector_pose", "frame_jacobian_dot")
-"""What is compiled unless slow tests are asked for, of a humanoid too; golden cases cover the golden robots."""
+"""What is compiled of a humanoid unless slow tests are asked for; golden cases cover the golden robots."""
 
 STEEP = {"end_effector_pose", "end_effector_pose_gradient"}
 LOGARITHMS = {"end_effector_log_pose", "end_effector_log_pose_gradient"}
@@ -69,7 +51,7 @@ COMPILED = [
     for label, robot in {**GOLDEN, **MIXED, **HUMANOIDS}.items()
     for name in PLAIN
     for dtype in TOLERANCE
-    for everyday in [(label, dtype) in EVERY_DAY or (label == "humanoid29" and name in BIG and dtype == "float32")]
+    for everyday in [(label, dtype) in COMPILED_DAILY or (label == "humanoid29" and name in BIG and dtype == "float32")]
 ]
 
 
