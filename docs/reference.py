@@ -17,6 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.ext.napoleon import Config, NumpyDocstring
 
 from grid_backends.numpy.docstring import docstring
+from grid_backends.numpy.methods import choice_doc, choice_of
 from grid_backends.numpy.signature import Signature
 from grid_core.plugins import Algorithm
 from grid_core.plugins.manager import load_catalogue
@@ -54,12 +55,16 @@ def methods() -> Iterator[str]:
 
 def _method(algorithm: Algorithm) -> Iterator[str]:
     signature = Signature(algorithm, DIMENSIONS, np.dtype("float64"))
-    parameters = signature.parameters.removeprefix("self, ").removesuffix(", _convention=None")
+    choice = choice_of(algorithm, load_catalogue().algorithms)
+    keyword = f", {choice.name}={choice.default!r}" if choice else ""
+    parameters = signature.parameters.removeprefix("self, ").removesuffix(", _convention=None") + keyword
     for start, name in zip((".. py:method::", "              "), (algorithm.name, *algorithm.aliases)):
         yield f"{start} RobotHandle.{name}({parameters})"
     yield ""
     # The docstring of a handle's method has the numbers of its robot, which a page for all robots leaves out.
-    text = re.sub(r" = \([.\d, ]*\)|, float64$|dtype float64, ", "", docstring(signature), flags=re.MULTILINE)
+    text = re.sub(
+        r" = \([.\d, ]*\)|, float64$|dtype float64, ", "", docstring(signature, choice_doc(choice)), flags=re.MULTILINE
+    )
     lines = NumpyDocstring(text, Config(napoleon_use_rtype=False)).lines()
     yield from (f"   {line}" for line in lines)
     yield ""

@@ -56,8 +56,8 @@ class RobotRequest:
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The algorithms that have a unit, in order; the others only choose between some of these."""
-        return tuple(name for name in self.algorithms if self.catalogue.algorithms[name].choice is None)
+        """The algorithms that have a unit, in order; the others only call some of these."""
+        return tuple(name for name in self.algorithms if self.catalogue.algorithms[name].emit is not None)
 
     def model_key(self) -> Key:
         """Return the key of the parsed model."""

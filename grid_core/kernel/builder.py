@@ -373,7 +373,7 @@ def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nes
     session.stack.append(algorithm.name)
     builder = KernelBuilder(session, algorithm, arguments)
     if algorithm.emit is None:
-        raise TraceError(f"{algorithm.name} only picks one of {', '.join(algorithm.requires)}; call that one")
+        raise TraceError(f"{algorithm.name} only calls {', '.join(algorithm.requires)}; call one of those")
     algorithm.emit(builder)
     session.stack.pop()
     missing = [o.name for o in algorithm.outputs if o.name not in builder.results]

@@ -261,6 +261,14 @@ class Model:
         return tuple(blocks)
 
     @cached_property
+    def coordinate_blocks(self) -> tuple[tuple[str, int, int, int, int], ...]:
+        """One block ``(kind, q0, v0, nq, nv)`` per independent joint, ``scalar``, ``spherical`` or ``floating``."""
+        wide = ("spherical", "floating")
+        return tuple(
+            (j.kind if j.kind in wide else "scalar", j.q_index, j.v_index, j.nq, j.nv) for j in self._independent
+        )
+
+    @cached_property
     def _independent(self) -> tuple[Joint, ...]:
         return tuple(joint for joint in self.joints if joint.mimic is None)
 

@@ -58,6 +58,8 @@ class Input:
         Where ``absent`` is set it may return ``None``, which leaves the input out.
     each : bool
         The reader gives one row per item of a list, which becomes one more batch axis of the call, the last one.
+    required : bool
+        A call has to give the argument although it has a reader, which could do without.
     """
 
     name: str
@@ -70,10 +72,11 @@ class Input:
     tangent: str | None = None
     read: Reader | None = None
     each: bool = False
+    required: bool = False
 
     @property
     def optional(self) -> bool:
-        return self.absent is not None or self.default is not None or self.read is not None
+        return self.absent is not None or self.default is not None or (self.read is not None and not self.required)
 
 
 @dataclass(frozen=True)
@@ -99,12 +102,44 @@ class Choice:
         Value -> the algorithm that it stands for.
     doc : str
         Meaning, one line.
+    stacked : mapping of str to tuple of str
+        An input of the method -> the inputs of the algorithms that it holds one after another along its last axis.
     """
 
     name: str
     default: str
     algorithms: Mapping[str, str]
     doc: str
+    stacked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def inputs_of(self, inputs: tuple[Input, ...]) -> tuple[str, ...]:
+        """Return the names that the inputs of the method have in the algorithms."""
+        return tuple(name for i in inputs for name in self.stacked.get(i.name, (i.name,)))
+
+
+@dataclass(frozen=True)
+class Scan:
+    """A method that calls a step again and again, each time from where the last call ended.
+
+    Its inputs are those of the step. Its first output has the state at the beginning and after every step, its further
+    outputs what algorithms beside the step return for every step.
+
+    Parameters
+    ----------
+    step : str
+        The algorithm of one step; its output is the new state.
+    carried : tuple of str
+        Inputs of the step that the state holds one after another.
+    along : tuple of str
+        Inputs with one row per step: the steps are their last batch axis. A single row serves all steps.
+    beside : tuple of str
+        Algorithms with the inputs of the step and one output, one per further output of the method.
+    """
+
+    step: str
+    carried: tuple[str, ...]
+    along: tuple[str, ...]
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,9 +153,12 @@ class Algorithm:
     inputs, outputs : tuple
         Signature, in the order of the Python call.
     emit : callable or None
-        ``emit(k)`` traces the algorithm with a :class:`~grid_core.kernel.builder.KernelBuilder`; None with ``choice``.
+        ``emit(k)`` traces the algorithm with a :class:`~grid_core.kernel.builder.KernelBuilder`; None with ``choice``
+        or ``scan``, which have no unit of their own.
     choice : Choice or None
         Set instead of ``emit``: the method calls one of the algorithms that it names, which are in ``requires``.
+    scan : Scan or None
+        Set instead of ``emit``: the method calls those that it names, which are in ``requires``, many times.
     requires : tuple of str
         Algorithms that ``emit`` uses through ``k.call``; an undeclared call is an error.
     aliases, profiles : tuple of str
@@ -152,6 +190,7 @@ class Algorithm:
     jacobian: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     choice: Choice | None = None
+    scan: Scan | None = None
     result: str = ""
     notes: str = ""
     source: str = ""

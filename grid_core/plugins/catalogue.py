@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from grid_core.errors import OptionError, PluginError, nearest
 from grid_core.plugins.algorithm import Algorithm
+from grid_core.plugins.callees import check_callees
 
 if TYPE_CHECKING:
     from grid_core.kernel.settings import TraceSettings
@@ -57,6 +58,8 @@ class Catalogue:
     def __post_init__(self) -> None:
         for name in self.algorithms:
             self._visit(name, [])
+        for algorithm in self.algorithms.values():
+            check_callees(algorithm, self.algorithms)
 
     @cached_property
     def profiles(self) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ import keyword
 import re
 
 from grid_core.errors import PluginError
-from grid_core.plugins.algorithm import Algorithm, Choice, Input, Output, resolve
+from grid_core.plugins.algorithm import Algorithm, Choice, Input, Output, Scan, resolve
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 OUTPUT_NAME = re.compile(r"[a-z][a-zA-Z0-9_]*")
@@ -44,13 +44,13 @@ HANDLE_WORDS = frozenset(
         r"\w+",
         """
         apply_batch_overlay apply_profile_overlay attach_tool capabilities close closed configuration_layout
-        contact_frames context ctx_id detach_tool device device_profile dtype floating_base frames friction_model
-        inertia_params install_device_pool is_pinned joint_armature joint_damping joint_effort_limits joint_friction
-        joint_friction_width joint_names joint_pos_limits joint_vel_limits kernel_max_threads max_batch
-        max_perf_level_threads meta model model_version mujoco name nb neutral nq num_bodies num_ees num_joints
-        num_vel nv output_convention pinned_empty random runtime_inertia runtime_joint_dynamics runtime_transform
-        set_inertia_params set_joint_dynamics set_threads_per_block set_transform_params threads threads_per_block
-        tool transform_params
+        contact_frames context coordinate_block coordinate_block_count ctx_id detach_tool device device_profile dtype
+        floating_base frames friction_model inertia_params install_device_pool is_pinned joint_armature joint_damping
+        joint_effort_limits joint_friction joint_friction_width joint_names joint_pos_limits joint_vel_limits
+        kernel_max_threads max_batch max_perf_level_threads meta model model_version mujoco name nb neutral nq
+        num_bodies num_ees num_joints num_vel nv output_convention pinned_empty random runtime_inertia
+        runtime_joint_dynamics runtime_transform set_inertia_params set_joint_dynamics set_threads_per_block
+        set_transform_params threads threads_per_block tool transform_params
         """,
     )
 )
@@ -73,10 +73,7 @@ def check_algorithm(algorithm: Algorithm) -> None:
                 f"algorithm {algorithm.name!r}: every handle has an attribute {name!r}, which a method of that name "
                 "would hide; rename the algorithm or its alias"
             )
-    if algorithm.choice is not None:
-        _check_choice(algorithm, algorithm.choice)
-    elif not callable(algorithm.emit):
-        raise PluginError(f"algorithm {algorithm.name!r}: emit is {algorithm.emit!r}; give the function that traces it")
+    _check_body(algorithm)
     if not algorithm.outputs:
         raise PluginError(f"algorithm {algorithm.name!r} has no outputs; declare at least one")
     arguments: list[Input | Output] = [*algorithm.inputs, *algorithm.outputs]
@@ -92,12 +89,37 @@ def check_algorithm(algorithm: Algorithm) -> None:
     _check_result(algorithm)
 
 
+def _check_body(algorithm: Algorithm) -> None:
+    if algorithm.choice is not None:
+        _check_choice(algorithm, algorithm.choice)
+    elif algorithm.scan is not None:
+        _check_scan(algorithm, algorithm.scan)
+    elif not callable(algorithm.emit):
+        raise PluginError(f"algorithm {algorithm.name!r}: emit is {algorithm.emit!r}; give the function that traces it")
+
+
 def _check_choice(algorithm: Algorithm, choice: Choice) -> None:
     named = {*choice.algorithms.values()}
     if algorithm.emit is not None or choice.default not in choice.algorithms or named != {*algorithm.requires}:
         raise PluginError(
             f"algorithm {algorithm.name!r}: a choice comes without emit, has its default {choice.default!r} among its "
             f"values, and names what the algorithm requires; it names {sorted(named)}"
+        )
+
+
+def _check_scan(algorithm: Algorithm, scan: Scan) -> None:
+    named = {scan.step, *scan.beside}
+    unknown = {*scan.carried, *scan.along} - {i.name for i in algorithm.inputs}
+    if algorithm.emit is not None or named != {*algorithm.requires} or unknown or not scan.along:
+        raise PluginError(
+            f"algorithm {algorithm.name!r}: a scan comes without emit, names what the algorithm requires, and some "
+            f"of its inputs; it names {sorted(named)} and {sorted({*scan.carried, *scan.along})}"
+        )
+    wide = {i.name for i in algorithm.inputs if len(i.shape) != 1} & {*scan.carried, *scan.along}
+    if len(algorithm.outputs) != 1 + len(scan.beside) or wide:
+        raise PluginError(
+            f"algorithm {algorithm.name!r}: a scan has one output, and one per algorithm beside the step; what "
+            "is carried or has a row per step has one axis"
         )
 
 

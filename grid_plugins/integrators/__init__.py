@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from grid_core.plugins import Algorithm, hookimpl
-from grid_plugins.integrators import gradient, step
+from grid_plugins.integrators import gradient, joints, maps, rollout, step
 
 
 @hookimpl
 def grid_algorithms() -> tuple[Algorithm, ...]:
-    return (*step.ALGORITHMS, *gradient.ALGORITHMS)
+    return (*maps.ALGORITHMS, *joints.ALGORITHMS, *step.ALGORITHMS, *gradient.ALGORITHMS, *rollout.ALGORITHMS)

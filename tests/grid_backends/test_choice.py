@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from grid_backends.numpy import ReferenceFunctions, RobotHandle, RobotRecord
-from grid_core.errors import AlgorithmNotBuiltError, OptionError
+from grid_backends.numpy.stacked import DevicePart
+from grid_core.errors import AlgorithmNotBuiltError, ArgumentError, OptionError
 from grid_core.model import Model
-from grid_core.plugins.algorithm import Algorithm, Choice
+from grid_core.plugins.algorithm import Algorithm, Choice, Input
 from tests.grid_backends.toys import INPUTS, PAIR, TAU, TOY, declare, evaluate, expected
 
 SLOW = declare("slow_toy", (TAU,))
@@ -31,6 +33,37 @@ def test_the_value_picks_the_algorithm(model: Model) -> None:
     out = np.empty((3, model.nv))
     assert robot.any_toy(q, qd, way="slow", out=out) is out
     assert robot.capabilities()["any_toy"]["built"]
+
+
+PILE = Input("pile", ("nx",), "Both in one vector")
+STACKED = Choice("way", "quick", {"quick": "toy", "slow": "slow_toy"}, "How.", {"pile": ("q", "qd")})
+PILED = Algorithm(
+    "piled_toy", "tests", "A toy.", (PILE, *INPUTS[2:]), (TAU,), requires=("toy", "slow_toy"), choice=STACKED
+)
+
+
+def test_stacked_arguments_are_cut(model: Model) -> None:
+    declared = {a.name: a for a in (TOY, SLOW, PILED)}
+    record = RobotRecord("flyer", model, declared, ("toy", "slow_toy"), "float64")
+    robot: Any = RobotHandle(record, ReferenceFunctions(record, evaluate))
+    q, qd = robot.random(0, 3), np.ones((3, model.nv))
+    pile = np.concatenate([q, qd], axis=1)
+    np.testing.assert_array_equal(robot.piled_toy(pile, way="slow"), expected(q, qd))
+    np.testing.assert_array_equal(robot.piled_toy(pile[1].tolist()), expected(q, qd)[1])
+    for wrong in (q, pile[:, :-1], 3.0, None):
+        with pytest.raises(ArgumentError, match="piled_toy: argument 'pile' has"):
+            robot.piled_toy(wrong)
+
+
+@pytest.mark.parametrize("strides", [None, (80, 8)])
+def test_parts_of_device_arrays(strides: Any) -> None:
+    whole = {"shape": (3, 5), "typestr": "<f8", "data": (4096, False), "strides": strides, "version": 3, "stream": 7}
+    array = SimpleNamespace(__cuda_array_interface__=whole)
+    part = DevicePart(array, slice(2, 5)).__cuda_array_interface__
+    assert part["shape"] == (3, 3)
+    assert part["data"] == (4096 + 16, False)
+    assert part["strides"] == (strides or (40, 8))
+    assert (part["typestr"], part["version"], part["stream"]) == ("<f8", 3, 7)
 
 
 def test_unknown_values_are_named(model: Model) -> None:

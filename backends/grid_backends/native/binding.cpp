@@ -117,13 +117,18 @@ bool Binding::bind_out(PyObject* results) {
     return true;
 }
 
-// Whether the smallest memory ranges that hold both meet: units may write early rows before they read late ones.
+// Whether an output may share memory with an input: units may write early rows before they read late ones. Rows side by
+// side in one buffer do not share any.
 bool Binding::overlaps_input(int index) const {
+    const int64_t bytes = declared_.scalar_bytes;
+    const int64_t stride = out_stride[index] * bytes;
     const Range written = output_range(index);
     for (size_t i = 0; i < declared_.inputs.size(); ++i) {
         if ((given >> i & 1) == 0) continue;
-        const int64_t size = declared_.inputs[i].size * declared_.scalar_bytes;
-        if (written.meets(range(in[i], in_stride[i] * declared_.scalar_bytes, size))) return true;
+        const int64_t size = declared_.inputs[i].size * bytes;
+        if (!written.meets(range(in[i], in_stride[i] * bytes, size))) continue;
+        const bool same_stride = in_stride[i] * bytes == stride;
+        if (!same_stride || !interleaved(in[i] - out[index], declared_.outputs[index].size * bytes, size, stride)) return true;
     }
     return false;
 }

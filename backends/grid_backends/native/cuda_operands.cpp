@@ -235,6 +235,11 @@ void DeviceCall::check_overlaps(int index) const {
         const Range read = range(operands_.in[i], operands_.in_stride[i] * bytes, declared_.inputs[i].size * bytes,
                                  operands_.batch);
         if (!written.meets(read)) continue;
+        const int64_t stride = operands_.out_stride[index] * bytes;
+        const auto offset = static_cast<const char*>(operands_.in[i]) - static_cast<const char*>(operands_.out[index]);
+        const int64_t size = declared_.outputs[index].size * bytes;
+        const bool same_stride = operands_.in_stride[i] * bytes == stride;
+        if (same_stride && interleaved(offset, size, declared_.inputs[i].size * bytes, stride)) continue;
         throw ArgumentError(named(declared_.outputs[index], "out for") + " overlaps " +
                             "argument '" + declared_.inputs[i].name + "'; pass separate memory");
     }

@@ -40,13 +40,13 @@ def bind_out(signature: Signature, out: Any, batch: tuple[int, ...]) -> Buffers:
     """
     outputs = signature.outputs
     if len(outputs) == 1:
-        view = _view(signature, outputs[0], out, batch)
+        view = view_of(signature, outputs[0], out, batch)
         same_shape = isinstance(out, np.ndarray) and view.shape == out.shape
         return Buffers((_flat(view, outputs[0], batch),), out if same_shape else view)
     if isinstance(out, np.ndarray):
         views = _split(signature, out, batch)
     elif isinstance(out, (tuple, list)) and len(out) == len(outputs):
-        views = [_view(signature, o, buffer, batch) for o, buffer in zip(outputs, out, strict=True)]
+        views = [view_of(signature, o, buffer, batch) for o, buffer in zip(outputs, out, strict=True)]
     else:
         names = ", ".join(o.name for o in outputs)
         raise ArgumentError(f"{signature.name}: out is neither one flat buffer nor a tuple of arrays for ({names})")
@@ -57,8 +57,14 @@ def bind_out(signature: Signature, out: Any, batch: tuple[int, ...]) -> Buffers:
     return Buffers(arrays, signature.result(*views))
 
 
-def _view(signature: Signature, argument: Argument, out: Any, batch: tuple[int, ...]) -> Array:
-    """Return ``out``, full or flat per sample, in the full shape."""
+def view_of(signature: Signature, argument: Argument, out: Any, batch: tuple[int, ...]) -> Array:
+    """Return ``out``, full or flat per sample, in the full shape.
+
+    Raises
+    ------
+    ArgumentError
+        As for :func:`bind_out`.
+    """
     what = f"{signature.name}: out for {argument.name!r}"
     buffer = _writable(signature, out, what)
     full, flat = batch + argument.shape, (*batch, argument.size)

@@ -34,11 +34,13 @@ def docstring(signature: Signature, more: Mapping[str, str] = NOTHING, arrays: s
 
 
 def _parameters(signature: Signature, arrays: str) -> Iterator[str]:
+    scan = signature.algorithm.scan
     for argument in signature.inputs:
         declared = argument.declared
         assert isinstance(declared, Input)
         optional = ", optional" if declared.optional else ""
-        kind = "object" if declared.read else f"array_like{_number(argument)}, {_shape(argument)}"
+        shape = _per_step(argument, "n") if scan and argument.name in scan.along else _shape(argument)
+        kind = "object" if declared.read else f"array_like{_number(argument)}, {shape}"
         yield f"{argument.name} : {kind}{optional}"
         absent = " The current table of the handle if left out." if declared in signature.tables else _absent(declared)
         yield _indented(_sentence(declared.doc) + absent)
@@ -56,12 +58,18 @@ def _more(parameters: Mapping[str, str]) -> Iterator[str]:
 
 
 def _returns(signature: Signature, arrays: str) -> Iterator[str]:
-    for argument in signature.outputs:
+    for number, argument in enumerate(signature.outputs):
         shape = _shape(argument)
         if signature.for_each:
             shape = f"shape (..., n, {', '.join(argument.declared.shape)}) for n items"
+        elif signature.algorithm.scan:
+            shape = _per_step(argument, "n" if number else "n + 1")
         yield f"{argument.name} : {arrays}, {shape}, {signature.dtype}"
         yield _indented(_sentence(argument.declared.doc))
+
+
+def _per_step(argument: Argument, steps: str) -> str:
+    return f"shape (..., {steps}, {', '.join(argument.declared.shape)}) for n steps"
 
 
 def _shape(argument: Argument) -> str:

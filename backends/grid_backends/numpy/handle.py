@@ -17,7 +17,9 @@ from grid_backends.numpy.methods import CPU_METHODS, add_methods
 from grid_backends.numpy.parameters import ParameterMethods, ParameterTables
 from grid_backends.numpy.reading import Readings
 from grid_backends.numpy.record import Call, FunctionProvider, RobotRecord
+from grid_backends.numpy.scan import Callee, call_scan
 from grid_backends.numpy.signature import Signature
+from grid_backends.numpy.stacked import unstack
 from grid_backends.numpy.threads import checked_threads, default_threads
 from grid_backends.numpy.unavailable import UNAVAILABLE, unavailable
 from grid_core.errors import AlgorithmNotBuiltError, ArgumentError, GridError, OptionError, nearest
@@ -55,6 +57,7 @@ class RobotHandle(ParameterMethods):
         self._convention = "pinocchio"
         self._closed = False
         self._signatures: tuple[Signature, ...] = tuple(record.signatures.values())
+        self._places = {signature.name: i for i, signature in enumerate(self._signatures)}
         self._calls: list[Call] = [self._first_call(i) for i in range(len(self._signatures))]
         self._parameters = ParameterTables(record)
         self._tables = self._parameters.arrays
@@ -88,15 +91,37 @@ class RobotHandle(ParameterMethods):
 
     def _chosen(self, index: int, value: Any) -> Any:
         """Return the method of the algorithm that a value stands for."""
-        choice = self._signatures[index].algorithm.choice
-        assert choice is not None
+        return getattr(self, self._callee(self._signatures[index], value))
+
+    def _callee(self, signature: Signature, value: Any) -> str:
+        """Return the algorithm that a value stands for; that of the signature itself if it leaves no choice."""
+        choice = signature.algorithm.choice
+        if choice is None:
+            return signature.name
         name = choice.algorithms.get(value) if isinstance(value, str) else None
         if name is None:
             raise OptionError(
-                f"{self._signatures[index].name}: {choice.name} is {value!r}, expected one of "
+                f"{signature.name}: {choice.name} is {value!r}, expected one of "
                 f"{', '.join(choice.algorithms)}{nearest(str(value), choice.algorithms)}"
             )
-        return getattr(self, name)
+        return name
+
+    def _unstacked(self, index: int, name: str, value: Any) -> dict[str, Any]:
+        """Return the parts of an argument by the names that they have in the algorithms of a choice."""
+        signature = self._signatures[index]
+        assert signature.algorithm.choice is not None
+        callee = self._record.signatures[signature.algorithm.choice.algorithms[signature.algorithm.choice.default]]
+        return unstack(signature, callee, name, value)
+
+    def _scan(self, index: int, choice: Any, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
+        """Call the step of a method, and what is beside it, for all steps."""
+        signature = self._signatures[index]
+        assert signature.algorithm.scan is not None
+        callees = []
+        for name in (signature.algorithm.scan.step, *signature.algorithm.scan.beside):
+            callee = self._callee(self._record.signatures[name], choice)
+            callees.append(Callee(self._record.signatures[callee], self._calls[self._places[callee]]))
+        return call_scan(signature, callees, arguments, out, *where)
 
     def _for_each(self, index: int, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
         return call_each(self._signatures[index], self._calls[index], arguments, out, *where)
@@ -247,9 +272,9 @@ class RobotHandle(ParameterMethods):
         }
 
     def _is_built(self, signature: Signature) -> bool:
-        choice = signature.algorithm.choice
-        names = [signature.name] if choice is None else choice.algorithms.values()
-        return all(name in self._record.algorithms for name in names)
+        if signature.algorithm.emit is not None:
+            return signature.name in self._record.algorithms
+        return all(self._is_built(self._record.signatures[name]) for name in signature.algorithm.requires)
 
     # -- the robot ----------------------------------------------------------------------------------------------------
 
@@ -291,6 +316,30 @@ class RobotHandle(ParameterMethods):
     def configuration_layout(self) -> tuple[tuple[str, int, int, int, int], ...]:
         """Blocks ``(kind, q0, v0, nq, nv)`` that map configuration slots to velocity slots."""
         return self.model.configuration_layout
+
+    @property
+    def coordinate_block_count(self) -> int:
+        """Number of coordinate blocks, one per independent joint; mimic joints have none."""
+        return len(self.model.coordinate_blocks)
+
+    def coordinate_block(self, number: int) -> tuple[str, int, int, int, int]:
+        """Return one block ``(kind, q_start, v_start, nq, nv)`` of the coordinates.
+
+        The kind is ``"scalar"``, ``"spherical"`` or ``"floating"``. Maps between tangents, as those of
+        ``configuration_difference_jacobians``, are zero outside of these blocks.
+
+        Raises
+        ------
+        ArgumentError
+            There is no block of that number.
+        """
+        blocks = self.model.coordinate_blocks
+        found = dict(enumerate(blocks)).get(number) if not isinstance(number, (bool, float)) else None
+        if found is None:
+            raise ArgumentError(
+                f"coordinate_block: number is {number!r}, expected an integer from 0 to {len(blocks) - 1}"
+            )
+        return found
 
     @property
     def joint_names(self) -> list[str]:

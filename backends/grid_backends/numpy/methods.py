@@ -12,6 +12,7 @@ from typing import Any
 from grid_backends.numpy.docstring import docstring
 from grid_backends.numpy.signature import Signature
 from grid_core.errors import PluginError
+from grid_core.plugins.algorithm import Algorithm, Choice
 
 SOURCE = """\
 def {name}({parameters}):
@@ -35,6 +36,12 @@ CHOICE = """\
 def {name}({parameters}, {choice}={default!r}):
     return self._chosen({index}, {choice})({arguments}out=out, _convention=_convention{more})
 """
+
+PASSED = "{0}={0}, "
+
+UNSTACKED = "**self._unstacked({index}, {0!r}, {0}), "
+
+CALL_SCAN = "return self._scan({index}, {choice}, arguments, out, {where})"
 
 
 @dataclass(frozen=True)
@@ -70,8 +77,10 @@ def add_methods(base: type[Any], signatures: Sequence[Signature], style: MethodS
         A name is taken, by another algorithm or by a service of the handle.
     """
     methods: dict[str, Any] = {}
+    algorithms = {signature.name: signature.algorithm for signature in signatures}
     for index, signature in enumerate(signatures):
-        method = _method(signature, index, f"{base.__qualname__}.{signature.name}", style)
+        choice = choice_of(signature.algorithm, algorithms)
+        method = _method(signature, choice, index, f"{base.__qualname__}.{signature.name}", style)
         for name in (signature.name, *signature.algorithm.aliases):
             if name in methods or hasattr(base, name):
                 raise PluginError(
@@ -82,49 +91,64 @@ def add_methods(base: type[Any], signatures: Sequence[Signature], style: MethodS
     return type(base.__name__, (base,), {"__module__": base.__module__, "__doc__": base.__doc__, **methods})
 
 
-def _method(signature: Signature, index: int, qualname: str, style: MethodStyle) -> Callable[..., Any]:
+def choice_of(algorithm: Algorithm, algorithms: Mapping[str, Algorithm]) -> Choice | None:
+    """Return the choice that a method leaves, which for a scan is that of its step."""
+    return algorithms[algorithm.scan.step].choice if algorithm.scan is not None else algorithm.choice
+
+
+def _method(
+    signature: Signature, choice: Choice | None, index: int, qualname: str, style: MethodStyle
+) -> Callable[..., Any]:
     if signature.algorithm.choice is not None:
-        return _defined(signature, _choice_source(signature, index, style), qualname, style)
+        source = _choice_source(signature, signature.algorithm.choice, index, style)
+        return _defined(signature, choice, source, qualname, style)
     tables = {table.name for table in signature.tables}
     arguments = "".join((TABLE if i.name in tables else "{0}, ").format(i.name) for i in signature.inputs)
     names = "".join(f"{i.name}, " for i in signature.readable)
-    call = CALL_EACH if signature.for_each else CALL
-    parameters = ", ".join([signature.parameters, *(f"{name}=None" for name in style.parameters)])
+    call = CALL_SCAN if signature.algorithm.scan else CALL_EACH if signature.for_each else CALL
+    keyword = f"{choice.name}={choice.default!r}" if choice else ""
+    parameters = ", ".join(filter(None, [_all_parameters(signature, style), keyword]))
     source = SOURCE.format(
         name=signature.name,
         parameters=parameters,
         reading=READING.format(names=names, index=index) if names else "",
         arguments=arguments,
-        call=call.format(index=index, where=style.where),
+        call=call.format(index=index, where=style.where, choice=choice.name if choice else None),
     )
-    return _defined(signature, source, qualname, style)
+    return _defined(signature, choice, source, qualname, style)
 
 
-def _choice_source(signature: Signature, index: int, style: MethodStyle) -> str:
-    choice = signature.algorithm.choice
-    assert choice is not None
+def _all_parameters(signature: Signature, style: MethodStyle) -> str:
+    return ", ".join([signature.parameters, *(f"{name}=None" for name in style.parameters)])
+
+
+def _choice_source(signature: Signature, choice: Choice, index: int, style: MethodStyle) -> str:
     return CHOICE.format(
         name=signature.name,
-        parameters=", ".join([signature.parameters, *(f"{name}=None" for name in style.parameters)]),
+        parameters=_all_parameters(signature, style),
         choice=choice.name,
         default=choice.default,
         index=index,
-        arguments="".join(f"{i.name}={i.name}, " for i in signature.inputs),
+        arguments="".join(
+            (UNSTACKED if i.name in choice.stacked else PASSED).format(i.name, index=index) for i in signature.inputs
+        ),
         more="".join(f", {name}={name}" for name in style.parameters),
     )
 
 
-def _defined(signature: Signature, source: str, qualname: str, style: MethodStyle) -> Callable[..., Any]:
+def _defined(
+    signature: Signature, choice: Choice | None, source: str, qualname: str, style: MethodStyle
+) -> Callable[..., Any]:
     namespace: dict[str, Any] = {"__name__": __name__, "inf": math.inf}
     exec(_compiled(source, signature.name), namespace)  # noqa: S102
     method: Callable[..., Any] = namespace[signature.name]
-    method.__doc__ = docstring(signature, {**_choice_doc(signature), **style.parameters}, style.arrays)
+    method.__doc__ = docstring(signature, {**choice_doc(choice), **style.parameters}, style.arrays)
     method.__qualname__ = qualname
     return method
 
 
-def _choice_doc(signature: Signature) -> dict[str, str]:
-    choice = signature.algorithm.choice
+def choice_doc(choice: Choice | None) -> dict[str, str]:
+    """Return the text that documents the keyword of a choice."""
     if choice is None:
         return {}
     values = ", ".join(repr(value) for value in choice.algorithms)

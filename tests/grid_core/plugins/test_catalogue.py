@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from grid_core.errors import OptionError, PluginError
-from grid_core.plugins import Algorithm, hookimpl
+from grid_core.plugins import Algorithm, Input, hookimpl
+from grid_core.plugins.algorithm import Choice, Scan
 from grid_core.plugins.catalogue import Catalogue, Plugin
 from grid_core.plugins.manager import collect, load_catalogue
 from tests.grid_core.units import toy
@@ -131,3 +132,23 @@ def test_bundled_profiles() -> None:
     assert set(catalogue.select("second-order")) >= core | gradients
     assert set(catalogue.select("dynamics")) >= core | gradients | {"aba", "crba"}
     assert set(catalogue.select("rnea,fd")) == {"inverse_dynamics", "forward_dynamics"}
+
+
+def test_what_a_method_calls_takes_its_inputs_and_gives_its_outputs() -> None:
+    ways = Choice("way", "a", {"a": "one", "b": "two"}, "Which.")
+    either = named("either", emit=None, requires=("one", "two"), choice=ways)
+    collect([plugin("base", named("one"), named("two"), either)])
+    stacked = replace(either, inputs=(Input("z", ("nx",), ""),), choice=replace(ways, stacked={"z": ("x",)}))
+    collect([plugin("base", named("one"), named("two"), stacked)])
+    walk = named("walk", emit=None, requires=("one",), scan=Scan("one", ("x",), ("x",)))
+    collect([plugin("base", named("one"), walk)])
+
+    other = toy("two", {"other": "nv"}, {"y": "nv"}, lambda k: None)
+    with pytest.raises(PluginError, match="'either' passes x to 'two', which takes other; declare the same inputs"):
+        collect([plugin("base", named("one"), other, either)])
+    square = toy("one", {"x": "nv"}, {"y": "nq"}, lambda k: None)
+    for caller in (either, walk):
+        with pytest.raises(
+            PluginError, match=r"returns shapes \[\('nv',\)\], but 'one', which it calls, \[\('nq',\)\]"
+        ):
+            collect([plugin("base", square, named("two"), caller)])

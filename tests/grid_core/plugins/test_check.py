@@ -11,7 +11,7 @@ import pytest
 from grid_core.errors import PluginError
 from grid_core.model import Model
 from grid_core.plugins import Absent, Algorithm, Input, Output
-from grid_core.plugins.algorithm import Choice
+from grid_core.plugins.algorithm import Choice, Scan
 from grid_core.plugins.check import CPP_WORDS, RESERVED, check_algorithm
 from grid_core.plugins.manager import load_catalogue
 from grid_core.toolchains import CxxCompiler
@@ -125,6 +125,27 @@ def test_choices_name_what_they_require() -> None:
             check_algorithm(wrong)
     with pytest.raises(PluginError, match="needs 'wings'; options are contact_frames"):
         check_algorithm(replace(GOOD, needs=("wings",)))
+
+
+def test_scans_name_what_they_require_and_their_inputs() -> None:
+    scan = Scan("crba", ("a",), ("b",))
+    inputs = (Input("a", ("nq",), "in"), Input("b", ("nv",), "in"), Input("m", ("nv", "nv"), "in"))
+    walker = replace(GOOD, name="walk", emit=None, inputs=inputs, requires=("crba",), scan=scan)
+    check_algorithm(walker)
+    for wrong in (
+        replace(walker, emit=GOOD.emit),
+        replace(walker, requires=("crba", "minv")),
+        replace(walker, scan=replace(scan, carried=("c",))),
+        replace(walker, scan=replace(scan, along=())),
+    ):
+        with pytest.raises(PluginError, match="a scan comes without emit, names what the algorithm requires"):
+            check_algorithm(wrong)
+    for wrong in (
+        replace(walker, scan=replace(scan, along=("m",))),
+        replace(walker, scan=replace(scan, beside=("minv",)), requires=("crba", "minv")),
+    ):
+        with pytest.raises(PluginError, match="a scan has one output, and one per algorithm beside the step"):
+            check_algorithm(wrong)
 
 
 def test_reserved_words_are_words() -> None:

@@ -57,8 +57,9 @@ def test_rotations(family: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "rho", "key"), [("so3", "se3__rho", "se3__right_jacobian_coupling"), ("small", "small__rho", "small__coupling")]
-)  # fmt: skip
+    ("family", "rho", "key"),
+    [("so3", "se3__rho", "se3__right_jacobian_coupling"), ("small", "small__rho", "small__coupling")],
+)
 def test_coupling(family: str, rho: str, key: str) -> None:
     phi = GOLDEN[f"{family}__phi"]
     coupling = traced(lambda phi, rho: Turn(phi).coupling(rho), phi, GOLDEN[rho])
@@ -108,7 +109,7 @@ def test_second_derivatives_are_finite_and_smooth() -> None:
 
 def test_inverses() -> None:
     quaternions = traced(MAPS["quat_xyzw"], TWO)
-    products = traced(lambda a, b: quaternion_multiply(a, b), quaternions, quaternions * [-1.0, -1.0, -1.0, 1.0])
+    products = traced(quaternion_multiply, quaternions, quaternions * [-1.0, -1.0, -1.0, 1.0])
     np.testing.assert_allclose(products, np.tile([0.0, 0.0, 0.0, 1.0], (len(TWO), 1)), rtol=0, atol=1e-15)
     released = traced(lambda phi, rho: Log(Turn(phi).quaternion()).released(Turn(phi).carried(rho)), TWO, OTHER)
     np.testing.assert_allclose(released, OTHER, rtol=0, atol=1e-13)
@@ -117,5 +118,5 @@ def test_inverses() -> None:
 def test_bracket() -> None:
     generator = np.random.default_rng(0)
     a, b = generator.normal(size=(2, 5, 6))
-    swapped = traced(lambda a, b: adjoint(a, b), a, b) + traced(lambda a, b: adjoint(a, b), b, a)
+    swapped = traced(adjoint, a, b) + traced(adjoint, b, a)
     np.testing.assert_allclose(swapped, 0.0, rtol=0, atol=1e-15)

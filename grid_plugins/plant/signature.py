@@ -1,0 +1,27 @@
+"""The arguments that the plant family shares."""
+
+from __future__ import annotations
+
+from grid_core.plugins.algorithm import Absent, Input, Output
+
+X = Input("x", ("nx",), "state [q; qd]")
+U = Input("u", ("nv",), "generalised force, constant during the step (N m, N)")
+DT = Input("dt", (), "duration of the step (s), one number or one per sample")
+GRAVITY = Input(
+    "gravity",
+    ("3",),
+    "gravitational acceleration in world axes (m/s^2); a number is taken along world z",
+    default=-9.81,
+    keyword_only=True,
+    scalar_slot=2,
+)
+F_EXT = Input(
+    "f_ext",
+    ("6*nb",),
+    "external wrench on each body, moment then force, in body axes about the body origin, constant there (N m, N)",
+    absent=Absent.ZERO,
+    keyword_only=True,
+)
+
+NEXT = Output("x_next", ("nx",), "state after the step, [q; qd]")
+AB = Output("ab", ("2*nv", "3*nv"), "[A | B]: rows [dq_next; dqd_next], columns [dq | dqd | du]")
