@@ -92,8 +92,8 @@ def block_kernel(
     kernel: Kernel, absent: frozenset[str], workers: int, scalar_bytes: int, shared_bytes: int
 ) -> BlockKernel:
     """Schedule a kernel for blocks of ``workers`` warps that may take ``shared_bytes`` of shared memory."""
-    plan = schedule(kernel) if workers == 1 else schedule_stages(kernel, workers)
     kept = layouts(kernel)
+    plan = schedule(kernel, kept) if workers == 1 else schedule_stages(kernel, kept, workers)
     return BlockKernel(
         f"{kernel.name}_w{workers}",
         workers,
@@ -101,8 +101,8 @@ def block_kernel(
         kernel.inputs,
         kernel.outputs,
         tuple(kept.values()),
-        write_functions(plan, kept),
-        write_constants(plan, kept),
+        write_functions(plan),
+        write_constants(plan),
         plan.slots,
         scalar_bytes,
         shared_bytes,

@@ -1,23 +1,24 @@
 """Where the entries of an output are kept until they are written out as rows.
 
-Derivatives of large robots are mostly zeros. Blocks of columns in which every entry is zero whatever the inputs take no
-memory and no work inside a kernel: they become zeros on the way out.
+Derivatives of large robots are mostly zeros, and many of the others are equal by symmetry. Inside a kernel, zeros take
+no memory and no work, and entries that always have one value share one place; rows are put together on the way out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from grid_core.kernel.kernel import Argument, Kernel
+from grid_core.kernel.kernel import Action, Argument, Kernel, Store
+from grid_core.trace.scalar import Real, Scalar
 
-BLOCK = 16
-"""Columns of a block: the lanes of the widest pack."""
+BLOCK = 8
+"""Columns of a block of a row: zeros are written block by block."""
 
-WORTH = 0.25
-"""Share of the blocks that has to be zero; leaving out fewer gains less than the look-ups cost."""
+WORTH = 0.75
+"""Most of the entries that may be kept apart from their order; to leave out fewer gains less than the look-ups cost."""
 
 
 @dataclass(frozen=True)
@@ -27,44 +28,99 @@ class Layout:
     Parameters
     ----------
     argument : Argument
-    blocks : tuple of int
-        Per block of a row its place among the kept ones, -1 for zeros. Empty if everything is kept. A last block that
-        is not full counts as one.
+    places : tuple of int
+        Per entry its place, -1 for zeros. Empty if all are kept in their order.
     """
 
     argument: Argument
-    blocks: tuple[int, ...] = ()
+    places: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
         return self.argument.name
 
     @cached_property
+    def zero(self) -> int:
+        """The place after all others, which is always zero."""
+        return max(self.places, default=-1) + 1
+
+    @property
     def size(self) -> int:
-        """Entries kept, zeros inside kept blocks included."""
-        if not self.blocks:
-            return self.argument.size
-        kept = sum(place >= 0 for place in self.blocks)
-        rest = self.argument.size % BLOCK
-        return max(1, BLOCK * kept - (BLOCK - rest if rest and self.blocks[-1] >= 0 else 0))
+        """Number of places, that of the zero included."""
+        return self.zero + 1 if self.places else self.argument.size
 
     def place(self, index: int) -> int:
         """Return where an entry is kept."""
-        return BLOCK * self.blocks[index // BLOCK] + index % BLOCK if self.blocks else index
+        return self.places[index] if self.places else index
+
+    @cached_property
+    def blocks(self) -> tuple[int, ...]:
+        """Per block of a row the number of its list among :attr:`lists`, -1 for zeros."""
+        numbers, live = [], 0
+        for block in self._blocks():
+            some = any(place >= 0 for place in block)
+            numbers.append(live if some else -1)
+            live += some
+        return tuple(numbers)
+
+    @cached_property
+    def lists(self) -> tuple[int, ...]:
+        """The places of every block that is not zero, one after another; zeros fill up the last block of a row."""
+        blocks = (block for block in self._blocks() if any(place >= 0 for place in block))
+        return tuple(self.zero if place < 0 else place for block in blocks for place in block)
+
+    def _blocks(self) -> Iterator[tuple[int, ...]]:
+        for first in range(0, len(self.places), BLOCK):
+            block = self.places[first : first + BLOCK]
+            yield block + (-1,) * (BLOCK - len(block))
 
 
 def layouts(kernel: Kernel) -> dict[str, Layout]:
     """Return the layout of every output of a kernel, by name."""
-    return {output.name: _layout(output, kernel.written(output.name)) for output in kernel.outputs}
+    return {output.name: _layout(output, kernel) for output in kernel.outputs}
 
 
-def _layout(output: Argument, written: Iterable[int]) -> Layout:
-    kept = sorted({index // BLOCK for index in written})
-    count = -(-output.size // BLOCK)
-    if count - len(kept) < max(1.0, WORTH * count):
+def whole_rows(kernel: Kernel) -> dict[str, Layout]:
+    """Return the layouts of functions that write whole rows."""
+    return {output.name: Layout(output) for output in kernel.outputs}
+
+
+def _layout(output: Argument, kernel: Kernel) -> Layout:
+    values = _values(kernel, output.name)
+    known: dict[Hashable, int] = {}
+    for index in sorted(values):
+        known.setdefault(values[index], len(known))
+    if len(known) + 1 > WORTH * output.size:
         return Layout(output)
-    places = {block: place for place, block in enumerate(kept)}
-    return Layout(output, tuple(places.get(block, -1) for block in range(count)))
+    return Layout(output, tuple(known[values[i]] if i in values else -1 for i in range(output.size)))
+
+
+def _values(kernel: Kernel, name: str) -> dict[int, Hashable]:
+    """Return something per entry of an output that is equal for entries with one value in every sample.
+
+    Entries that several actions write, or add to, are equal to themselves alone.
+    """
+    found: dict[int, Hashable] = {}
+    for number, action in enumerate(kernel.actions):
+        for index, value in _writes(number, action, name):
+            found[index] = value if found.get(index, value) == value else ("entry", index)
+    return found
+
+
+def _writes(number: int, action: Action, name: str) -> Iterator[tuple[int, Hashable]]:
+    """Yield the entries of an output that an action writes, each with a key of its value."""
+    if isinstance(action, Store):
+        if action.target == name:
+            yield action.index, ("value", _key(action.value))
+        return
+    for store in action.stores:
+        if store.target == name:
+            for row, index in enumerate(action.reached(store)):
+                yield index, ("entry", index) if store.accumulate else ("row", number, row, _key(store.value))
+
+
+def _key(value: Real) -> Hashable:
+    return ("node", value.id) if isinstance(value, Scalar) else ("constant", value)
 
 
 def zero_runs(kernel: Kernel, name: str) -> list[tuple[int, int]]:

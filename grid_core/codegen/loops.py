@@ -24,10 +24,10 @@ def write_loop(loop: Loop, arrays: Mapping[str, int], layouts: Mapping[str, Layo
     masks = frozenset(n.id for n in (*body, *loop.captured()) if n.op in COMPARISONS)
     writer = Writer(masks, arrays)
     columns = [list(column) for column in zip(*loop.table)]
-    stores = []
+    stores: dict[str, None] = {}  # entries that share a place get one statement
     for store in loop.stores:
         at = _place(loop, store, columns, layouts) if store.target in layouts else _slot(store, arrays)
-        stores.append(f"{at} {'+=' if store.accumulate else '='} {writer.value(store.value)};")
+        stores[f"{at} {'+=' if store.accumulate else '='} {writer.value(store.value)};"] = None
     rows = ", ".join("{" + ", ".join(map(str, row)) + "}" for row in zip(*columns))
     yield "{"
     yield f"    static constexpr int table[{len(loop.table)}][{len(columns)}] = {{{rows}}};"

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grid_core.codegen.layout import Layout, layouts
+from grid_core.codegen.layout import Layout, layouts, whole_rows
 from grid_core.codegen.schedule import schedule
 from grid_core.codegen.statements import Function, write_constants, write_functions, write_zeros
-from grid_core.codegen.text import comment, cstring
+from grid_core.codegen.text import comment, cstring, smallest_integer
 from grid_core.errors import OptionError
 from grid_core.kernel.builder import trace_algorithm, variants
 from grid_core.kernel.kernel import Argument, Kernel
@@ -64,10 +64,10 @@ def render_kernel(kernel: Kernel, *, rows: bool = False) -> Rendered:
     Parameters
     ----------
     rows : bool
-        Functions write whole rows of outputs, zeros included, instead of the blocks that are kept for them.
+        Functions write whole rows of outputs, instead of what is kept of them.
     """
-    plan = schedule(kernel)
-    kept = {output.name: Layout(output) for output in kernel.outputs} if rows else layouts(kernel)
+    kept = whole_rows(kernel) if rows else layouts(kernel)
+    plan = schedule(kernel, kept)
     sizes = [argument.size for argument in kernel.inputs] + [layout.size for layout in kept.values()]
     needed = 64 * (plan.slots + sum(sizes))
     packs = max(1, min(PACKS, STACK_BYTES // needed)) if len(plan.pieces) > 1 else 1
@@ -76,8 +76,8 @@ def render_kernel(kernel: Kernel, *, rows: bool = False) -> Rendered:
         kernel.inputs,
         kernel.outputs,
         tuple(kept.values()),
-        write_functions(plan, kept),
-        (*(write_zeros(kernel) if rows else ()), *write_constants(plan, kept)),
+        write_functions(plan),
+        (*(write_zeros(kernel) if rows else ()), *write_constants(plan)),
         plan.slots,
         sum(kernel.operations().values()),
         packs,
@@ -167,5 +167,5 @@ def environment(folders: Sequence[str] = ()) -> Environment:
         keep_trailing_newline=True,
         undefined=StrictUndefined,
     )
-    made.filters |= {"comment": comment, "cstring": cstring}
+    made.filters |= {"comment": comment, "cstring": cstring, "smallest_integer": smallest_integer}
     return made

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from grid_core.codegen.layout import Layout
 from grid_core.codegen.order import by_demand
 from grid_core.kernel.kernel import LEAVES, Action, Kernel, Loop, Store
 from grid_core.kernel.partition import partition
@@ -57,6 +58,8 @@ class Schedule:
     """What a template needs to render a kernel."""
 
     kernel: Kernel
+    kept: Mapping[str, Layout]
+    """Where the entries of outputs are kept, by output."""
     constants: list[Store]
     """Outputs whose value is known at generation time; those that nothing sets are zero."""
     pieces: list[Piece]
@@ -68,17 +71,17 @@ class Schedule:
     """Workspace scalars per sample."""
 
 
-def schedule(kernel: Kernel, budget: int = FUNCTION_BUDGET) -> Schedule:
-    """Cut a kernel into pieces of at most about ``budget`` operations."""
-    events, constants = _events(kernel)
+def schedule(kernel: Kernel, kept: Mapping[str, Layout], budget: int = FUNCTION_BUDGET) -> Schedule:
+    """Cut a kernel, whose outputs are ``kept`` so, into pieces of at most about ``budget`` operations."""
+    events, constants = _events(kernel, kept)
     events = by_demand(events) if not kernel.arrays else events
     inlined = _inlined(events, {})
-    return _finish(kernel, constants, _cut(_named(events, inlined), inlined, budget), inlined)
+    return _finish(kernel, kept, constants, _cut(_named(events, inlined), inlined, budget), inlined)
 
 
-def schedule_stages(kernel: Kernel, workers: int) -> Schedule:
+def schedule_stages(kernel: Kernel, kept: Mapping[str, Layout], workers: int) -> Schedule:
     """Deal a kernel to workers that meet at a barrier after every stage; see :mod:`grid_core.kernel.partition`."""
-    events, constants = _events(kernel)
+    events, constants = _events(kernel, kept)
     stages = partition(kernel, workers).stages or (((),) * workers,)  # without operations, inputs may still be stored
     home = {n: (stage, worker) for stage, dealt in enumerate(stages) for worker, ids in enumerate(dealt) for n in ids}
     inlined = _inlined(events, home)
@@ -88,7 +91,7 @@ def schedule_stages(kernel: Kernel, workers: int) -> Schedule:
         stage, worker = home.get(source.id, (0, 0)) if isinstance(source, Scalar) else (0, 0)
         work[stage][worker].append(event)
     pieces = [_program([dealt[worker] for dealt in work], inlined) for worker in range(workers)]
-    return _finish(kernel, constants, pieces, inlined)
+    return _finish(kernel, kept, constants, pieces, inlined)
 
 
 def _program(stages: list[list[Scalar | Action]], inlined: frozenset[int]) -> Piece:
@@ -106,22 +109,24 @@ def _named(events: list[Scalar | Action], inlined: frozenset[int]) -> list[Scala
     return [event for event in events if not (isinstance(event, Scalar) and event.id in inlined)]
 
 
-def _finish(kernel: Kernel, constants: list[Store], pieces: list[Piece], inlined: frozenset[int]) -> Schedule:
+def _finish(
+    kernel: Kernel, kept: Mapping[str, Layout], constants: list[Store], pieces: list[Piece], inlined: frozenset[int]
+) -> Schedule:
     arrays, first = {}, 0
     for array in kernel.arrays:
         arrays[array.name] = first
         first += array.size
     slots = _assign_slots(pieces, inlined, first)
-    return Schedule(kernel, constants, pieces, inlined, arrays, slots)
+    return Schedule(kernel, kept, constants, pieces, inlined, arrays, slots)
 
 
-def _events(kernel: Kernel) -> tuple[list[Scalar | Action], list[Store]]:
+def _events(kernel: Kernel, kept: Mapping[str, Layout]) -> tuple[list[Scalar | Action], list[Store]]:
     """Return nodes and actions in running order, outputs as early as possible, and the constant outputs."""
     constants: list[Store] = []
     outputs = {output.name for output in kernel.outputs}
     growing = {name: _added_to(kernel, name) for name in outputs}
     keyed: list[tuple[tuple[int, int], Scalar | Action]] = []
-    for event in kernel.events():
+    for event in _once_a_place(kernel.events(), kept):
         if isinstance(event, Scalar):
             if event.op != "input":
                 keyed.append(((event.id, 1), event))
@@ -137,6 +142,18 @@ def _events(kernel: Kernel) -> tuple[list[Scalar | Action], list[Store]]:
         else:
             keyed.append(((event.order, 0), event))
     return [event for _, event in sorted(keyed, key=lambda pair: pair[0])], constants
+
+
+def _once_a_place(events: Iterable[Scalar | Action], kept: Mapping[str, Layout]) -> Iterator[Scalar | Action]:
+    """Yield events without the stores of entries that share a place, and so a value, with one stored before."""
+    known: set[tuple[str, int]] = set()
+    for event in events:
+        if isinstance(event, Store) and event.target in kept:
+            place = event.target, kept[event.target].place(event.index)
+            if place in known:
+                continue
+            known.add(place)
+        yield event
 
 
 def _added_to(kernel: Kernel, name: str) -> set[int]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grid_core.codegen.expression import Writer
-from grid_core.codegen.layout import Layout, zero_runs
+from grid_core.codegen.layout import zero_runs
 from grid_core.codegen.loops import write_loop
 from grid_core.codegen.schedule import Barrier, Piece, Schedule, inputs_of, leaves_of
 from grid_core.codegen.text import comment
@@ -26,19 +26,18 @@ class Function:
     operations: int
 
 
-def write_functions(schedule: Schedule, layouts: Mapping[str, Layout]) -> tuple[Function, ...]:
+def write_functions(schedule: Schedule) -> tuple[Function, ...]:
     """Return one function per piece, named after the kernel and numbered."""
     return tuple(
-        _function(schedule, f"{schedule.kernel.name}_{number}", piece, layouts)
-        for number, piece in enumerate(schedule.pieces)
+        _function(schedule, f"{schedule.kernel.name}_{number}", piece) for number, piece in enumerate(schedule.pieces)
     )
 
 
-def write_constants(schedule: Schedule, layouts: Mapping[str, Layout]) -> tuple[str, ...]:
+def write_constants(schedule: Schedule) -> tuple[str, ...]:
     """Return the statements that set the outputs known at generation time, zeros excepted."""
     writer = Writer(schedule.inlined, schedule.arrays)
     return tuple(
-        f"{store.target}[{layouts[store.target].place(store.index)}] = {writer.value(store.value)};"
+        f"{store.target}[{schedule.kept[store.target].place(store.index)}] = {writer.value(store.value)};"
         for store in schedule.constants
     )
 
@@ -54,12 +53,12 @@ def write_zeros(kernel: Kernel) -> tuple[str, ...]:
     )
 
 
-def _function(schedule: Schedule, name: str, piece: Piece, layouts: Mapping[str, Layout]) -> Function:
+def _function(schedule: Schedule, name: str, piece: Piece) -> Function:
     outputs = {output.name for output in schedule.kernel.outputs}
     written = {e.target for e in piece.events if isinstance(e, Store)} & outputs
     written |= {s.target for e in piece.events if isinstance(e, Loop) for s in e.stores} & outputs
     read = {x.data[0] for _, e in piece.staged() for x in inputs_of(e, schedule.inlined)}
-    lines = tuple(_lines(schedule, piece, layouts))
+    lines = tuple(_lines(schedule, piece))
     return Function(
         name,
         tuple(i.name for i in schedule.kernel.inputs if i.name in read),
@@ -70,7 +69,7 @@ def _function(schedule: Schedule, name: str, piece: Piece, layouts: Mapping[str,
     )
 
 
-def _lines(schedule: Schedule, piece: Piece, layouts: Mapping[str, Layout]) -> Iterator[str]:
+def _lines(schedule: Schedule, piece: Piece) -> Iterator[str]:
     writer = Writer(schedule.inlined, schedule.arrays)
     ready: set[int] = set()
     section = ""
@@ -89,11 +88,11 @@ def _lines(schedule: Schedule, piece: Piece, layouts: Mapping[str, Layout]) -> I
             yield from _define(piece, writer, event, ready)
         elif isinstance(event, Store):
             base = schedule.arrays.get(event.target)
-            at = layouts[event.target].place(event.index) if base is None else base + event.index
+            at = schedule.kept[event.target].place(event.index) if base is None else base + event.index
             target = f"{event.target if base is None else 'ws'}[{at}]"
             yield f"{target} = {writer.value(event.value)};"
         else:
-            yield from write_loop(event, schedule.arrays, layouts)
+            yield from write_loop(event, schedule.arrays, schedule.kept)
 
 
 def _define(piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iterator[str]:

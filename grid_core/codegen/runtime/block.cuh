@@ -76,18 +76,22 @@ __device__ __forceinline__ void stage_rows(T* to, const Io& io, int input, long 
     }
 }
 
-// Where the columns of an output are kept: all of them, or blocks of 16 without those that are zero (their places are
-// negative).
+// Where the columns of an output are kept: all of them in their order, or 8 at a time in the places of a list, or nowhere
+// because they are zero.
 struct All {
     __device__ __forceinline__ int operator()(int k) const { return k; }
 };
-struct Blocks {
-    const int* places;
+template <class Block, class Place>
+struct Places {
+    const Block* blocks;
+    const Place* lists;
     __device__ __forceinline__ int operator()(int k) const {
-        const int place = places[k / 16];
-        return place < 0 ? -1 : 16 * place + k % 16;
+        const int number = blocks[k / 8];
+        return number < 0 ? -1 : lists[8 * number + k % 8];
     }
 };
+template <class Block, class Place>
+Places(const Block*, const Place*) -> Places<Block, Place>;
 
 // Copies the outputs of `rows` samples from 33-wide rows to batch-first memory, consecutive threads to consecutive addresses.
 template <int K, class T, class Kept>

@@ -1,4 +1,4 @@
-"""Outputs with blocks of zeros: what is kept, and that rows come out whole whatever the target."""
+"""Outputs that are mostly zeros or repeat values: what is kept, and that rows come out whole whatever the target."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ WIDE = 330
 
 
 def sparse(k: KernelBuilder) -> None:
-    """Set an entry here and there, a constant among them; the last block, which is not full, is empty."""
+    """Set an entry here and there, constants and equal ones among them; the last block is not full."""
     a, b = k.input("x")
     y = [0.0] * WIDE
     y[3], y[40], y[41], y[200] = a * b, 2.5, a, b
+    y[4], y[201], y[329] = 2.5, a * b, a
     k.output("y", y)
 
 
@@ -64,25 +65,50 @@ def kernel_of(algorithm: Algorithm, model: Model) -> Kernel:
     return trace_algorithm(algorithm, model, {algorithm.name: algorithm})
 
 
-def test_blocks_of_zeros_are_left_out(pendulum: Model) -> None:
+def test_zeros_are_left_out_and_equal_entries_share_a_place(pendulum: Model) -> None:
     kernel = kernel_of(SPARSE, pendulum)
     kept = layouts(kernel)["y"]
-    assert kernel.written("y") == {3, 40, 41, 200}
-    assert [b for b, place in enumerate(kept.blocks) if place >= 0] == [0, 2, 12]
-    assert kept.size == 48
-    assert [kept.place(i) for i in (3, 40, 200)] == [3, 24, 40]
-    assert zero_runs(kernel, "y") == [(0, 3), (4, 40), (42, 200), (201, WIDE)]
+    assert kernel.written("y") == {3, 4, 40, 41, 200, 201, 329}
+    assert [kept.place(i) for i in (3, 4, 40, 41, 200, 201, 329)] == [0, 1, 1, 2, 3, 0, 2]
+    assert (kept.zero, kept.size) == (4, 5)
+    assert [b for b, number in enumerate(kept.blocks) if number >= 0] == [0, 5, 25, 41]
+    assert kept.lists[:8] == (4, 4, 4, 0, 1, 4, 4, 4)
+    assert kept.lists[-8:] == (4, 2, *[4] * 6), "the last list is filled up"
+    assert zero_runs(kernel, "y") == [(0, 3), (5, 40), (42, 200), (202, 329)]
 
 
-def test_a_last_block_takes_what_is_left_of_the_row() -> None:
-    assert Layout(Argument("y", 40, (40,)), (-1, -1, 0)).size == 8
-    assert Layout(Argument("y", 40, (40,)), (0, -1, 1)).size == 24
-    assert Layout(Argument("y", 40, (40,)), (-1, -1, -1)).size == 1, "C++ has no arrays of length 0"
+def test_nothing_is_kept_of_zeros() -> None:
+    kept = Layout(Argument("y", 20, (20,)), (-1,) * 20)
+    assert (kept.size, kept.blocks, kept.lists) == (1, (-1, -1, -1), ())
+
+
+def test_what_several_rows_write_shares_no_place(pendulum: Model) -> None:
+    def emit(k: KernelBuilder) -> None:
+        x, y = k.array("x", k.input("x")), k.result("y")
+
+        def twice(row: Row) -> None:
+            value = row.load(x, 0)
+            row.store(y, 1, value)
+            row.store(y, 2, value)
+
+        k.loop([(0, 10, 20), (1, 11, 21), (0, 12, 22), (1, 13, 13)], twice)
+        k.loop([(0, 20)], lambda row: row.store(y, 1, row.load(x, 0) + 1.0))
+        k.loop([(0, 21)], lambda row: row.accumulate(y, 1, row.load(x, 0)))
+
+    kernel = kernel_of(toy("pairs", {"x": "nv"}, {"y": "90"}, emit), pendulum)
+    places = layouts(kernel)["y"].place
+    assert places(12) == places(22)
+    assert len({places(i) for i in (10, 20, 11, 21, 12, 13)}) == 6
 
 
 def test_dense_outputs_keep_their_places(pendulum: Model) -> None:
-    few = toy("few", {"x": "nv"}, {"y": "90"}, lambda k: k.output("y", [*(k.input("x") * 40), *[0.0] * 10]))
-    assert not layouts(kernel_of(few, pendulum))["y"].blocks
+    few = toy(
+        "few",
+        {"x": "nv"},
+        {"y": "90"},
+        lambda k: k.output("y", [*(x * i for i in range(1, 41) for x in k.input("x")), *[0.0] * 10]),
+    )
+    assert not layouts(kernel_of(few, pendulum))["y"].places
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

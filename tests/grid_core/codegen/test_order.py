@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from grid_core.codegen.layout import layouts
 from grid_core.codegen.order import by_demand
 from grid_core.codegen.schedule import read_by, schedule
 from grid_core.kernel import trace_algorithm
@@ -67,6 +68,6 @@ def test_each_group_makes_what_its_outputs_need(kernel: Kernel) -> None:
 
 
 def test_fewer_values_wait(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
-    grouped = schedule(kernel, 500).slots
+    grouped = schedule(kernel, layouts(kernel), 500).slots
     monkeypatch.setattr("grid_core.codegen.schedule.by_demand", list)
-    assert grouped < 0.7 * schedule(kernel, 500).slots
+    assert grouped < 0.7 * schedule(kernel, layouts(kernel), 500).slots

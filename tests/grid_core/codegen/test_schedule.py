@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from grid_core.codegen import render
+from grid_core.codegen.layout import layouts
 from grid_core.codegen.schedule import Schedule, read_by, schedule
 from grid_core.kernel import KernelBuilder, evaluate, trace_algorithm
 from grid_core.kernel.kernel import Kernel
@@ -32,7 +33,7 @@ def gradient(iiwa: Model) -> Kernel:
 
 @pytest.mark.parametrize("budget", [1, 50, 2500])
 def test_pieces_hand_values_on(gradient: Kernel, budget: int) -> None:
-    plan = schedule(gradient, budget)
+    plan = schedule(gradient, layouts(gradient), budget)
     check_slots(plan)
     assert all(piece.events for piece in plan.pieces)
     if budget == 50:
@@ -54,10 +55,10 @@ def check_slots(plan: Schedule) -> None:
 
 
 def test_slots_are_reused(gradient: Kernel) -> None:
-    plan = schedule(gradient, 50)
+    plan = schedule(gradient, layouts(gradient), 50)
     handed_on = {node for piece in plan.pieces for node in piece.saves}
     assert plan.slots < 0.8 * len(handed_on)
-    assert schedule(gradient, 10**9).slots == 0, "one function needs no workspace"
+    assert schedule(gradient, layouts(gradient), 10**9).slots == 0, "one function needs no workspace"
 
 
 def test_small_functions_compute_the_same(
@@ -95,7 +96,7 @@ def test_awkward_kernels(
 ) -> None:
     algorithm = toy("awkward", {"x": "3"}, {"y": "11"}, awkward)
     kernel = trace_algorithm(algorithm, pendulum, {})
-    plan = schedule(kernel, budget)
+    plan = schedule(kernel, layouts(kernel), budget)
     check_slots(plan)
     assert [(s.index, s.value) for s in plan.constants] == [(8, 2.5)]
     monkeypatch.setattr(render, "schedule", partial(schedule, budget=budget))
