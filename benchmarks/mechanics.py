@@ -14,6 +14,7 @@ from benchmarks.report import Bar, Measurement
 from benchmarks.robots import G1, GO2, IIWA14, Robot
 from benchmarks.timing import Contestant, median_ratio, on_processors, race, ratio, repeated
 from grid_backends.numpy import RobotHandle
+from grid_core.model import load_model
 from grid_core.plugins.manager import load_catalogue
 from grid_rbd.samples import sample_arguments
 
@@ -41,6 +42,11 @@ class Operation:
     peer: str
     arguments: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def name(self) -> str:
+        """The algorithm with the arguments that it is given, as measurements are called."""
+        return ".".join([self.algorithm, *map(str, self.arguments.values())])
+
 
 OPERATIONS = (
     Operation("com", "center_of_mass"),
@@ -50,6 +56,24 @@ OPERATIONS = (
     Operation("inverse_dynamics_regressor", "torque_regressor"),
     Operation("kinetic_energy_regressor", "kinetic_energy_regressor"),
     Operation("potential_energy_regressor", "potential_energy_regressor"),
+    Operation("end_effector_pose", "poses"),
+    Operation("end_effector_pose_gradient", "pose_gradients"),
+    Operation("end_effector_pose_hessian", "pose_hessians"),
+    Operation("fk_batched", "first_pose_quaternion"),
+    Operation("end_effector_placement", "pose_quaternions"),
+    Operation("end_effector_jacobian", "jacobians"),
+    Operation("end_effector_log_pose", "pose_logarithms"),
+    Operation("end_effector_log_pose_gradient", "pose_logarithm_gradients"),
+    Operation("frame_placements", "frame_quaternions"),
+    Operation("frame_transforms", "frames"),
+    Operation("end_effector_pose_runtime", "poses"),
+    Operation("end_effector_pose_gradient_runtime", "pose_gradients"),
+    Operation("frame_jacobian", "frame_jacobian"),
+    Operation("frame_jacobian", "frame_jacobian_local", {"reference_frame": "LOCAL"}),
+    Operation("frame_jacobian_dot", "frame_jacobian_rate"),
+    Operation("osc_inertia", "operational_inertia"),
+    Operation("contact_fext", "wrenches"),
+    Operation("tool_fext", "tool_wrench"),
 )
 
 BARS = [
@@ -78,9 +102,10 @@ def measure(store: Path) -> Iterator[Measurement]:
 
 
 def _handle(robot: Robot, dtype: str, store: Path, names: list[str]) -> RobotHandle:
-    return grid_rbd.load_robot(
-        robot.path, dtype=dtype, cache_dir=store, threads=1, algorithm_list=names, **robot.options
-    )
+    model = load_model(robot.path, **robot.options)
+    contacts = [model.joints[i].name for i in model.leaf_joints]
+    options = {"algorithm_list": names, "contact_frames": contacts, **robot.options}
+    return grid_rbd.load_robot(robot.path, dtype=dtype, cache_dir=store, threads=1, **options)
 
 
 def _call(handle: RobotHandle, operation: Operation) -> Callable[[], object]:
@@ -100,7 +125,7 @@ def _against_peer(
         turn = repeated(_call(handle, operation), SECONDS)
         contestants[dtype] = lambda turn=turn: turn() / BATCH * 1e9  # type: ignore[misc]
     times = race(contestants, ROUNDS)
-    name = f"{robot.name}.{operation.algorithm}"
+    name = f"{robot.name}.{operation.name}"
     yield Measurement(f"{name}.pinocchio", "ns_per_sample", min(times["pinocchio"]))
     for dtype in handles:
         yield Measurement(f"{name}.{dtype}", "ns_per_sample", min(times[dtype]))
