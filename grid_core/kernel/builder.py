@@ -178,14 +178,18 @@ class KernelBuilder:
         finally:
             graph.section = outer
 
-    def array(self, name: str, values: Sequence[Real]) -> Workspace:
-        """Keep scalars in consecutive workspace slots, so that a :meth:`loop` can address them through a table."""
+    def array(self, name: str, values: Sequence[Real | None]) -> Workspace:
+        """Keep scalars in consecutive workspace slots, so that a :meth:`loop` can address them through a table.
+
+        A slot of None is for a loop to set before anything reads it.
+        """
         self._refuse_in_loop("array")
         unique = f"{name}.{len(self._session.arrays)}"  # no output can be called this
         self._session.arrays.append(Argument(unique, len(values), (len(values),)))
         graph = self._session.graph
         order = len(graph.nodes)
-        self._session.actions.extend(Store(unique, i, v, graph.section, order) for i, v in enumerate(values))
+        known = ((i, v) for i, v in enumerate(values) if v is not None)
+        self._session.actions.extend(Store(unique, i, v, graph.section, order) for i, v in known)
         return Workspace(self._session, unique, len(values))
 
     def loop(self, table: Sequence[Sequence[int]], body: Callable[[Row], None]) -> None:

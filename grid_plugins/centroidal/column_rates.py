@@ -19,7 +19,7 @@ from grid_core.kernel.builder import KernelBuilder
 from grid_core.trace.linalg import ZERO3, Vector, cross, dot, negative, plus, scale, vector
 from grid_core.trace.scalar import Real
 from grid_core.trace.spatial import Motion, Transform
-from grid_plugins.centroidal.regressor import Field, spread_of
+from grid_plugins.centroidal.field import Field, spread_of
 
 
 @dataclass(frozen=True)

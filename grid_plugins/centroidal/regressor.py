@@ -1,99 +1,43 @@
 """Regressors of inverse and forward dynamics: joint forces are linear in the inertial parameters, ``tau = Y pi``.
 
-The acceleration field of a body is ``a + U r`` in its own axes (:mod:`grid_core.kernel.acceleration`). Per unit of
-mass, first moment and inertia it needs the wrenches
-
-    m: [0; a]        h: [-[a]; U]        I: [N(U); 0]
-
-and an entry of ``Y`` is the power of such a wrench on the virtual motion of one coordinate (Atkeson, An and Hollerbach,
-"Estimation of inertial parameters of manipulator loads and links", 1986, in body axes about body origins).
+An entry of ``Y`` is the power of a parameter's wrench (:mod:`grid_plugins.centroidal.field`) on the virtual motion of
+one coordinate; one of ``M^-1 Y`` its power on the motion of the rates in a row of ``M^-1``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
-from grid_core.kernel.acceleration import Acceleration, accelerate, at_rest
-from grid_core.kernel.builder import KernelBuilder
+from grid_core.kernel.builder import KernelBuilder, Row
 from grid_core.plugins.algorithm import Algorithm, Output
-from grid_core.trace.linalg import Matrix, Vector, cross, dot, matvec, minus, plus, transpose
+from grid_core.trace.linalg import matvec, minus
 from grid_core.trace.scalar import Real
-from grid_core.trace.spatial import Motion, Symmetric
+from grid_core.trace.spatial import Motion, Transform
+from grid_plugins.centroidal.field import Field, body_fields
+from grid_plugins.centroidal.looping import flat_pose, load, pose_of, store
 from grid_plugins.centroidal.signature import F_EXT, GRAVITY, QD, QDD, REGRESSOR, Q, U
 from grid_plugins.centroidal.virtual import Rates, unit_rates, virtual_motions
 
-
-@dataclass(frozen=True)
-class Field:
-    """An acceleration field ``linear + U r`` with ``U = spread + [angular]``, and a row of the regressor for it."""
-
-    linear: Vector
-    angular: Vector
-    spread: Symmetric
-
-    @classmethod
-    def of(cls, x: Sequence[Real]) -> Field:
-        return cls(tuple(x[:3]), tuple(x[3:6]), (x[6], x[7], x[8], x[9], x[10], x[11]))
-
-    def flat(self) -> Vector:
-        return (*self.linear, *self.angular, *self.spread)
-
-    def matrix(self) -> Matrix:
-        """Return ``U``."""
-        xx, xy, xz, yy, yz, zz = self.spread
-        ax, ay, az = self.angular
-        return ((xx, xy - az, xz + ay), (xy + az, yy, yz - ax), (xz - ay, yz + ax, zz))
-
-    def moments(self) -> tuple[Vector, ...]:
-        """Return the moments ``N`` per unit of ``Ixx Ixy Ixz Iyy Iyz Izz``."""
-        u = self.matrix()
-        xx, xy, xz, yy, yz, zz = self.spread
-        ax, ay, az = self.angular
-        return (
-            (ax, xz, -xy),
-            (-u[2][0], u[2][1], xx - yy),
-            (u[1][0], zz - xx, -u[1][2]),
-            (-yz, ay, xy),
-            (yy - zz, -u[0][1], u[0][2]),
-            (yz, -xz, az),
-        )
-
-    def row(self, s: Motion) -> list[Real]:
-        """Return the power of each parameter's wrench on a virtual motion."""
-        moment = plus(matvec(transpose(self.matrix()), s.linear), cross(self.linear, s.angular))
-        return [dot(s.linear, self.linear), *moment, *(dot(s.angular, n) for n in self.moments())]
-
-
-def spread_of(w: Vector) -> Symmetric:
-    """Return ``[w]^2``."""
-    x, y, z = w
-    xx, yy, zz = x * x, y * y, z * z
-    return (-(yy + zz), x * y, x * z, -(xx + zz), y * z, -(xx + yy))
+WRITTEN_OUT = 300
+"""Most pairs of a row of rates and a body that are written out: 24 thousand operations for a quadruped's 234."""
 
 
 def emit_inverse_dynamics_regressor(k: KernelBuilder) -> None:
-    motion = (k.input("q"), k.input("qd"), k.input("qdd"), k.input("gravity"))
-    k.output("regressor", powers(k, *motion, unit_rates(k.model.nv)))
+    transforms = [k.tree.transform(i, k.input("q")) for i in range(k.model.nb)]
+    fields = body_fields(k, transforms, k.input("qd"), k.input("qdd"), k.input("gravity"))
+    k.output("regressor", powers(k, transforms, fields, unit_rates(k.model.nv)))
 
 
 def powers(
-    k: KernelBuilder, q: Sequence[Real], qd: Sequence[Real], qdd: Sequence[Real], gravity: Sequence[Real], rates: Rates
+    k: KernelBuilder, transforms: Sequence[Transform], fields: Iterator[Field], rates: Rates
 ) -> list[list[Real]]:
-    """Return, per row of rates, the power of every body's parameters on the virtual motion at these rates."""
-    tree = k.tree
-    transforms = [tree.transform(i, q) for i in range(k.model.nb)]
-    rest = at_rest(gravity)
-    moved: list[Acceleration] = []
+    """Return, per row of rates, the powers of every body's parameters on the virtual motion at these rates."""
     found: list[list[Real]] = [[] for _ in rates]
-    for i, motions in enumerate(virtual_motions(tree, transforms, rates)):
-        parent = tree.parents[i]
-        with k.section(f"powers on {k.model.joints[i].name}"):
-            a = accelerate(tree, i, transforms[i], moved[parent] if parent >= 0 else rest, qd, qdd)
-            moved.append(a)
-            field = Field(a.linear, a.angular, spread_of(a.w))
+    for motions, joint in zip(virtual_motions(k.tree, transforms, rates), k.model.joints):
+        field = next(fields)
+        with k.section(f"powers on {joint.name}"):
             for row, s in zip(found, motions):
-                row.extend(field.row(s))
+                row.extend(field.powers(s))
     return found
 
 
@@ -103,7 +47,51 @@ def emit_forward_dynamics_parameter_gradient(k: KernelBuilder) -> None:
     minv = k.call("minv", q=q)
     force = minus(tuple(k.input("u")), tuple(k.call("inverse_dynamics", q=q, qd=qd, gravity=gravity, **wrenches)))
     rates = [[-x for x in row] for row in minv]
-    k.output("gradient", powers(k, q, qd, matvec(minv, force), gravity, rates))
+    transforms = [k.tree.transform(i, q) for i in range(k.model.nb)]
+    fields = body_fields(k, transforms, qd, matvec(minv, force), gravity)
+    if k.model.nv * k.model.nb <= WRITTEN_OUT:
+        k.output("gradient", powers(k, transforms, fields, rates))
+    else:
+        loop_powers(k, "gradient", transforms, fields, rates)
+
+
+def loop_powers(
+    k: KernelBuilder, output: str, transforms: Sequence[Transform], fields: Iterator[Field], rates: Rates
+) -> None:
+    """Set an output to the powers of every body's parameters by loops over rows of rates and bodies.
+
+    A motion is carried from the parent and takes up one column of the joint after the other; columns after the first
+    find it where it is, in the pose that changes nothing.
+    """
+    nv, nb = k.model.nv, k.model.nb
+    columns = [(body, slot, s) for body, own in enumerate(k.tree.columns) for slot, s in own]
+    bodies = k.array("fields", [x for field in fields for x in field.flat()])
+    poses = k.array("poses", [x for pose in (*transforms, Transform()) for x in flat_pose(pose)])
+    axes = k.array("axes", [x for _, _, s in columns for x in s.flat()])
+    turning = k.array("rates", [x for row in rates for x in row])
+    motions = k.array("motions", [None] * (6 * nv * nb) + [0.0] * 6)
+    gradient = k.result(output)
+
+    def carry(row: Row) -> None:
+        own = Motion.of(load(row, axes, 3, 6)) * row.load(turning, 4)
+        carried = pose_of(load(row, poses, 2, 12)).motion_to_child(Motion.of(load(row, motions, 0, 6)))
+        store(row, motions, 1, (carried + own).flat())
+
+    def power(row: Row) -> None:
+        s, field = Motion.of(load(row, motions, 0, 6)), Field.of(load(row, bodies, 1, 12))
+        store(row, gradient, 2, field.powers(s))
+
+    def at(i: int, body: int) -> int:
+        return 6 * (nv * body + i) if body >= 0 else 6 * nv * nb
+
+    table = []
+    for n, (body, slot, _) in enumerate(columns):
+        first = n == 0 or columns[n - 1][0] != body
+        origin, pose = (k.tree.parents[body], body) if first else (body, nb)
+        table += [(at(i, origin), at(i, body), 12 * pose, 6 * n, nv * i + slot) for i in range(nv)]
+    with k.section("virtual motions and their powers"):
+        k.loop(table, carry)
+        k.loop([(at(i, b), 12 * b, 10 * (nb * i + b)) for b in range(nb) for i in range(nv)], power)
 
 
 ALGORITHMS = (

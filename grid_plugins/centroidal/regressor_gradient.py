@@ -39,11 +39,11 @@ def write_out(k: KernelBuilder, bodies: Sequence[MovingBody], views: Sequence[Vi
     for t in triples:
         body, row, along = bodies[t.body], seen[t.row.number], seen[t.along.number]
         with k.section(f"powers on {k.model.joints[t.body].name}"):
-            position = along.along_position(body.v).row(row.s)
+            position = along.along_position(body.v).powers(row.s)
             if t.crossing:
-                turned = body.field.row(row.s.cross_motion(along.s))
+                turned = body.field.powers(row.s.cross_motion(along.s))
                 position = [x + y for x, y in zip(position, turned)]
-            velocity = along.along_velocity(body.v).row(row.s)
+            velocity = along.along_velocity(body.v).powers(row.s)
         for target, entries in ((dq, position), (dqd, velocity)):
             line = target[t.along.slot][t.row.slot]
             for p, x in enumerate(entries, 10 * t.body):

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grid_core.kernel.builder import KernelBuilder, Row, Workspace
-from grid_core.trace.linalg import Vector
-from grid_core.trace.scalar import Real, Scalar
-from grid_core.trace.spatial import Motion, Transform
+from grid_core.trace.scalar import Real
+from grid_core.trace.spatial import Motion
 from grid_plugins.centroidal.column_rates import MovingBody, Seen
-from grid_plugins.centroidal.regressor import Field
+from grid_plugins.centroidal.field import Field
+from grid_plugins.centroidal.looping import flat_pose, load, pose_of, store
 from grid_plugins.centroidal.views import Triple, View
 
 VIEW, POSE, FIELD = 21, 12, 12
@@ -26,16 +26,16 @@ CHANGED = 2 * FIELD
 def loop_over(k: KernelBuilder, bodies: Sequence[MovingBody], views: Sequence[View], triples: Sequence[Triple]) -> None:
     """Set both derivatives by loops."""
     seen = k.array("seen", [x for v in views for x in _own(bodies, v)])
-    body = k.array("bodies", [x for b in bodies for x in (*_flat(b.pose), *b.v.flat(), *b.field.flat())])
-    changed = k.array("changed", [0.0] * (CHANGED * len(views)))
+    body = k.array("bodies", [x for b in bodies for x in (*flat_pose(b.pose), *b.v.flat(), *b.field.flat())])
+    changed = k.array("changed", [None] * (CHANGED * len(views)))
 
     def carry(row: Row) -> None:
-        view = Seen.of(_load(row, seen, 0, VIEW)).from_child(_pose(_load(row, body, 2, POSE)))
-        _store(row, seen, 1, view.flat())
+        view = Seen.of(load(row, seen, 0, VIEW)).from_child(pose_of(load(row, body, 2, POSE)))
+        store(row, seen, 1, view.flat())
 
     def change(row: Row) -> None:
-        view, v = Seen.of(_load(row, seen, 0, VIEW)), Motion.of(_load(row, body, 1, 6, POSE))
-        _store(row, changed, 2, (*view.along_position(v).flat(), *view.along_velocity(v).flat()))
+        view, v = Seen.of(load(row, seen, 0, VIEW)), Motion.of(load(row, body, 1, 6, POSE))
+        store(row, changed, 2, (*view.along_position(v).flat(), *view.along_velocity(v).flat()))
 
     with k.section("columns seen from all bodies"):
         k.loop([(VIEW * v.parent, VIEW * v.number, BODY * v.body) for v in views if not v.own], carry)
@@ -58,38 +58,20 @@ def _powers(k: KernelBuilder, seen: Workspace, body: Workspace, changed: Workspa
     for (more, crossing), table in tables.items():
 
         def powers(row: Row, more: bool = more, crossing: bool = crossing) -> None:
-            s = Motion.of(_load(row, seen, 1, 6))
-            position = Field.of(_load(row, changed, 2, FIELD)).row(s)
+            s = Motion.of(load(row, seen, 1, 6))
+            position = Field.of(load(row, changed, 2, FIELD)).powers(s)
             if crossing:
-                turned = s.cross_motion(Motion.of(_load(row, seen, 3, 6)))
-                still = Field.of(_load(row, body, 4, FIELD, POSE + 6))
-                position = [x + y for x, y in zip(position, still.row(turned))]
-            velocity = Field.of(_load(row, changed, 2, FIELD, FIELD)).row(s)
-            for target, entries in ((dq, position), (dqd, velocity)):
-                for p, x in enumerate(entries):
-                    (row.accumulate if more else row.store)(target, 0, x, p)
+                turned = s.cross_motion(Motion.of(load(row, seen, 3, 6)))
+                still = Field.of(load(row, body, 4, FIELD, POSE + 6))
+                position = [x + y for x, y in zip(position, still.powers(turned))]
+            velocity = Field.of(load(row, changed, 2, FIELD, FIELD)).powers(s)
+            store(row, dq, 0, position, added=more)
+            store(row, dqd, 0, velocity, added=more)
 
         with k.section("powers"):
             k.loop(table, powers)
 
 
-def _own(bodies: Sequence[MovingBody], view: View) -> Vector:
+def _own(bodies: Sequence[MovingBody], view: View) -> Sequence[Real | None]:
     """Return a view from the body whose joint has the column; room for the others, which are carried there."""
-    return bodies[view.body].columns[view.column].flat() if view.own else (0.0,) * VIEW
-
-
-def _flat(pose: Transform) -> Vector:
-    return (*(x for row in pose.rotation for x in row), *pose.translation)
-
-
-def _pose(x: Sequence[Real]) -> Transform:
-    return Transform((tuple(x[:3]), tuple(x[3:6]), tuple(x[6:9])), tuple(x[9:12]))
-
-
-def _load(row: Row, source: Workspace, column: int, count: int, offset: int = 0) -> list[Scalar]:
-    return [row.load(source, column, offset + n) for n in range(count)]
-
-
-def _store(row: Row, target: Workspace, column: int, values: Sequence[Real]) -> None:
-    for n, x in enumerate(values):
-        row.store(target, column, x, n)
+    return bodies[view.body].columns[view.column].flat() if view.own else [None] * VIEW

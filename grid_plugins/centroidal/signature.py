@@ -22,9 +22,11 @@ F_EXT = Input(
     "f_ext",
     ("6*nb",),
     "external wrench on each body, moment then force, in body axes about the body origin (N m, N)",
-    absent=Absent.VARIANT,
+    absent=Absent.ZERO,
     keyword_only=True,
 )
+"""The wrenches cost too little here to be worth a second variant."""
+
 MOMENTUM_MAP = ("6", "nv")
 PARAMETERS = ("10*nb",)
 """Per body mass, first moment and the six entries xx xy xz yy yz zz of the inertia about the body origin."""

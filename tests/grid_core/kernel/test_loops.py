@@ -220,3 +220,14 @@ REFUSED: list[tuple[Callable[[KernelBuilder], None], str]] = [
 def test_what_a_loop_must_not_do(emit: Callable[[KernelBuilder], None], message: str, pendulum: Model) -> None:
     with pytest.raises(TraceError, match=message):
         trace(pendulum, toy("bad", {"x": "nv"}, {"y": "nv"}, emit))
+
+
+def test_slots_of_none_are_for_loops_to_set(pendulum: Model) -> None:
+    def emit(k: KernelBuilder) -> None:
+        x, w = k.array("x", k.input("x")), k.array("w", [None, None, 5.0])
+        k.loop([(0, 0), (1, 1)], lambda row: row.store(w, 1, row.load(x, 0)))
+        k.output("y", w.values())
+
+    kernel = trace(pendulum, toy("room", {"x": "2"}, {"y": "3"}, emit))
+    assert [a.index for a in kernel.actions if not isinstance(a, Loop) and a.target.startswith("w.")] == [2]
+    np.testing.assert_array_equal(evaluate(kernel, {"x": np.array([[3.0, 4.0]])})["y"], [[3.0, 4.0, 5.0]])

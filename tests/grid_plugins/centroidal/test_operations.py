@@ -20,7 +20,7 @@ TABLE = {
     "kinetic_energy_regressor": (221, 314, 538, 1330),
     "potential_energy_regressor": (89, 112, 212, 458),
     "inverse_dynamics_regressor": (1552, 2423, 3460, 14640),
-    "forward_dynamics_parameter_gradient": (4322, 6646, 23889, 104535),
+    "forward_dynamics_parameter_gradient": (4365, 6706, 23967, 164312),
     "inverse_dynamics_regressor_gradient": (17744, 59417, 153819, 745127),
     "f_ext_gradient": (1533, 2789, 7958, 39138),
     "f_ext_gradient_dq": (704, 1450, 604, 9437),
