@@ -18,7 +18,7 @@ from grid_plugins.kinematics.pose import rows
 from grid_plugins.kinematics.reading import ALIGNED, LOCAL, WORLD_AXES, read_reference_frame, read_target
 from grid_plugins.kinematics.signature import JACOBIAN, QD, Q
 from grid_plugins.kinematics.skeleton import Skeleton
-from grid_plugins.kinematics.targets import ChosenTarget, FixedTarget, Target, at_point
+from grid_plugins.kinematics.targets import ChosenTarget, Target, at_point, first_end_effector
 
 TARGET = Input(
     "target_jid",
@@ -69,7 +69,7 @@ class Reference:
 def target_of(k: KernelBuilder, skeleton: Skeleton) -> Target:
     """Return the frame that the caller chose, or the first end effector."""
     if not k.has("target_jid"):
-        return FixedTarget(skeleton, k.settings.end_effector_frames(k.model)[0])
+        return first_end_effector(k, skeleton)
     body, *nine, x, y, z = k.input("target_jid")
     return ChosenTarget(skeleton, body, Transform((tuple(nine[:3]), tuple(nine[3:6]), tuple(nine[6:])), (x, y, z)))
 

@@ -10,7 +10,8 @@ from grid_core.trace.functions import maximum
 from grid_core.trace.linalg import dot
 from grid_core.trace.scalar import Real, Scalar
 from grid_plugins.kinematics.signature import Q
-from grid_plugins.kinematics.targets import end_effectors
+from grid_plugins.kinematics.skeleton import Skeleton
+from grid_plugins.kinematics.targets import first_end_effector
 
 Rows = list[list[Real]]
 
@@ -24,10 +25,13 @@ DAMPING = Input(
 STIFFEST = 1e-12
 """What a direction moves at least, as a part of the trace of the mobility: less is rounding."""
 
+LEAST = 1e-30
+"""The same where nothing moves."""
+
 
 def emit_osc_inertia(k: KernelBuilder) -> None:
     inverse_mass = k.call("minv", q=k.input("q"))
-    target = end_effectors(k)[0]
+    target = first_end_effector(k, Skeleton(k, k.input("q")))
     columns = [c.linear + c.angular for c in target.jacobian(target.pose.translation)]
     moving = [slot for slot, column in enumerate(columns) if any(isinstance(x, Scalar) or x != 0.0 for x in column)]
     with k.section("mobility"):
@@ -50,7 +54,7 @@ def congruent(j: Sequence[Sequence[Real]], m: Sequence[Sequence[Real]]) -> Rows:
 def inverse_of_positive(a: Rows) -> Rows:
     """Return the inverse of a positive definite matrix by ``L D L^T``; pivots that are rounding are raised."""
     n = len(a)
-    least = STIFFEST * sum((a[r][r] for r in range(n)), 0.0)
+    least = STIFFEST * sum((a[r][r] for r in range(n)), 0.0) + LEAST
     work = [list(row) for row in a]
     lower: Rows = [[0.0] * n for _ in range(n)]
     inverse_d: list[Real] = []

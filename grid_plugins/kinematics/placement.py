@@ -14,7 +14,7 @@ from grid_plugins.kinematics.reading import read_use_warp
 from grid_plugins.kinematics.rotations import RotationVector, quaternion_of
 from grid_plugins.kinematics.signature import Q
 from grid_plugins.kinematics.skeleton import Skeleton
-from grid_plugins.kinematics.targets import FixedTarget, end_effectors
+from grid_plugins.kinematics.targets import FixedTarget, end_effectors, first_end_effector
 
 QUATERNION = "x, y, z (m), unit quaternion x, y, z, w with w >= 0"
 
@@ -72,8 +72,9 @@ def for_frames(output: str, make: Callable[[FixedTarget], Any]) -> Callable[[Ker
 
 
 def emit_fk_batched(k: KernelBuilder) -> None:
-    x, y, z, w = quaternion_of((first := end_effectors(k)[0]).pose.rotation)
-    k.output("pose", [*first.position, w, x, y, z])
+    target = first_end_effector(k, Skeleton(k, k.input("q")))
+    x, y, z, w = quaternion_of(target.pose.rotation)
+    k.output("pose", [*target.position, w, x, y, z])
 
 
 ALGORITHMS = (

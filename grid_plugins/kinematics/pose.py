@@ -30,8 +30,9 @@ def pose_gradient(target: Target) -> list[list[Real]]:
 
 
 def rows(columns: Iterable[Sequence[Real]]) -> list[list[Real]]:
-    """Return the rows of a matrix given by columns."""
-    return [list(row) for row in zip(*columns)]
+    """Return the six rows of a matrix given by columns, of which there may be none."""
+    found = list(columns)
+    return [[column[r] for column in found] for r in range(6)]
 
 
 def emit_end_effector_pose(k: KernelBuilder) -> None:

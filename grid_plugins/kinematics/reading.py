@@ -55,7 +55,7 @@ def read_target(robot: RobotView, given: Mapping[str, Any]) -> list[float] | Non
     if given["target_jid"] is None:
         return None
     frame = frame_of(robot, given["target_jid"], "target_jid")
-    if frame is robot.settings.end_effector_frames(robot.model)[0]:
+    if any(frame is first for first in robot.settings.end_effector_frames(robot.model)[:1]):
         return None
     return [float(frame.body), *frame.placement.rotation.flat, *frame.placement.translation]
 

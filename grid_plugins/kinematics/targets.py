@@ -101,6 +101,12 @@ def end_effectors(k: KernelBuilder) -> list[FixedTarget]:
     return [FixedTarget(skeleton, frame) for frame in k.settings.end_effector_frames(k.model)]
 
 
+def first_end_effector(k: KernelBuilder, skeleton: Skeleton) -> FixedTarget:
+    """Return the first end effector of the build; on a robot that cannot move, its root link."""
+    frames = k.settings.end_effector_frames(k.model) or k.model.frames
+    return FixedTarget(skeleton, frames[0])
+
+
 class ChosenTarget(Target):
     """A frame on the body with a given number.
 

@@ -117,3 +117,14 @@ def test_the_default_is_the_first_end_effector(compiled: Callable[..., Any]) -> 
     np.testing.assert_array_equal(handle.frame_jacobian(q), handle.frame_jacobian(q, reference_frame=2))
     poses = handle.end_effector_pose(q).reshape(5, -1, 6)
     np.testing.assert_allclose(handle.end_effector_pose_runtime(q), poses, atol=1e-15)
+
+
+def test_a_robot_that_cannot_move(compiled: Callable[..., Any]) -> None:
+    """Its root link stands in for the end effector that it has not."""
+    link = '<link name="a"/><link name="b"/><joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
+    handle = compiled(f'<robot name="still">{link}</robot>', dtype="float64", device="reference")
+    q = np.zeros((2, 0))
+    assert handle.end_effector_pose(q).shape == (2, 0)
+    assert handle.frame_jacobian(q, target_jid="b").shape == handle.frame_jacobian(q).shape == (2, 6, 0)
+    np.testing.assert_array_equal(handle.fk_batched(q), [[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]] * 2)
+    assert np.isfinite(handle.osc_inertia(q)).all()
