@@ -36,6 +36,7 @@ def generate_header(
         An option is not valid, or ``namespace`` is no C++ identifier.
     """
     from grid_core.codegen.render import render_header
+    from grid_core.codegen.sections import render_sections
     from grid_core.model import load_model
 
     namespace = checked_text(namespace, "namespace", "a C++ identifier such as 'grid'")
@@ -43,11 +44,6 @@ def generate_header(
     options, catalogue = request.options, request.catalogue
     model = load_model(request.source, floating_base=options.floating_base, follow_mimic=options.follow_mimic)
     check_options(request, model)
-    return render_header(
-        request.units,
-        model,
-        catalogue.algorithms,
-        options.settings,
-        namespace,
-        catalogue.template_folders(request.units),
-    )
+    folders = catalogue.template_folders(request.units)
+    functions = render_header(request.units, model, catalogue.algorithms, options.settings, namespace, folders)
+    return functions + render_sections(request.units, model, catalogue, options.settings, namespace)

@@ -16,11 +16,16 @@ from grid_core.plugins.robot_view import RobotView
 Arguments = dict[str, Any]
 
 
+STEPS = 8
+"""Steps of methods that call a step many times."""
+
+
 def sample_arguments(algorithm: Algorithm, handle: RobotHandle, batch: int, seed: int = 0) -> Arguments:
     """Draw arguments for a call.
 
-    Configurations lie inside the joint limits, all else is standard normal. Arguments with a default value or a variant
-    without them are left out: what is measured is the plain call. The last joint is named where a frame is required.
+    Configurations lie inside the joint limits, all else is normal with the size that is typical. Arguments with a
+    default value or a variant without them are left out: what is measured is the plain call. The last joint is named
+    where a frame is required.
 
     Parameters
     ----------
@@ -37,23 +42,32 @@ def sample_arguments(algorithm: Algorithm, handle: RobotHandle, batch: int, seed
     """
     generator = np.random.default_rng(seed)
     drawn = {
-        declared.name: _draw(declared, handle, batch, generator).astype(handle.dtype)
+        declared.name: _draw(declared, handle, _axes(algorithm, declared, batch), generator).astype(handle.dtype)
         for declared in algorithm.inputs
         if declared.default is None and declared.absent is not Absent.VARIANT and declared.read is None
     }
     return drawn | _required_frames(algorithm, handle)
 
 
-def _draw(declared: Input, handle: RobotHandle, batch: int, generator: np.random.Generator) -> NDArray[np.float64]:
+def _axes(algorithm: Algorithm, declared: Input, batch: int) -> tuple[int, ...]:
+    """Return the batch axes of an argument; what has a row per step gets a few."""
+    along = algorithm.scan is not None and declared.name in algorithm.scan.along
+    return (batch, STEPS) if along else (batch,)
+
+
+def _draw(
+    declared: Input, handle: RobotHandle, axes: tuple[int, ...], generator: np.random.Generator
+) -> NDArray[np.float64]:
     if declared.tangent == "configuration":
-        return handle.model.random(int(generator.integers(2**31)), batch)
+        return handle.model.random(int(generator.integers(2**31)), axes[0])
     dims = {
         **handle.model.dims,
+        "nx": handle.nq + handle.nv,
         "nee": handle.num_ees,
         "nf": len(handle.frames),
         "nc": len(handle.contact_frames or ()),
     }
-    return generator.standard_normal((batch, *resolve(declared.shape, dims)))
+    return declared.typical * generator.standard_normal((*axes, *resolve(declared.shape, dims)))
 
 
 def _required_frames(algorithm: Algorithm, handle: RobotHandle) -> dict[str, str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def render_sections(
     names: Sequence[str], model: Model, catalogue: Catalogue, settings: TraceSettings, namespace: str = "grid"
 ) -> str:
-    """Return the text that follows :func:`~grid_core.codegen.render.render_header` in a header of the same algorithms."""
+    """Return what follows :func:`~grid_core.codegen.render.render_header` in a header of the same algorithms."""
     contents = HeaderContents(model, settings, catalogue.algorithms, tuple(names))
     return "".join(
         render_template(

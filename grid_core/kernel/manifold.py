@@ -68,11 +68,12 @@ def integrate(model: Model, q: Sequence[Real], d: Sequence[Real]) -> list[Real]:
     result = list(q)
     for kind, q0, v0, nq, nv in model.configuration_layout:
         start, step = tuple(q[q0 : q0 + nq]), tuple(d[v0 : v0 + nv])
-        result[q0 : q0 + nq] = plus(start, step) if kind == "euclidean" else _retract(start, step)
+        result[q0 : q0 + nq] = plus(start, step) if kind == "euclidean" else retracted(start, step)
     return result
 
 
-def _retract(start: Vector, step: Vector) -> Vector:
+def retracted(start: Vector, step: Vector) -> Vector:
+    """Return where a rotation (quaternion) or a pose gets by a step of 3 or 6 coordinates."""
     turn = Turn(step[-3:])
     turned = normalised(quaternion_multiply(start[-4:], turn.quaternion()))
     if len(step) == 3:
@@ -111,11 +112,12 @@ def difference(model: Model, start: Sequence[Real], end: Sequence[Real]) -> list
     for block in model.configuration_layout:
         kind, _, v0, _, nv = block
         a, b = _coordinates(start, block), _coordinates(end, block)
-        result[v0 : v0 + nv] = minus(b, a) if kind == "euclidean" else _log(a, b)
+        result[v0 : v0 + nv] = minus(b, a) if kind == "euclidean" else logarithm(a, b)
     return result
 
 
-def _log(start: Vector, end: Vector) -> Vector:
+def logarithm(start: Vector, end: Vector) -> Vector:
+    """Return the step from one rotation or pose to another."""
     log = Log(quaternion_multiply(conjugate(start[-4:]), end[-4:]))
     return log.phi if len(start) == 4 else (*log.released(_relative_position(start, end)), *log.phi)
 

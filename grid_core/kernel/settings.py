@@ -59,6 +59,10 @@ class TraceSettings:
 
 
 def dimensions(model: Model, settings: TraceSettings) -> dict[str, int]:
-    """Return the dimensions that declared shapes use: those of the model, ``nee`` end effectors, ``nc`` contacts."""
+    """Return the dimensions that declared shapes use.
+
+    Those of the model, the width ``nx`` of a state ``[q; qd]``, ``nee`` end effectors, ``nf`` frames, ``nc`` contacts.
+    """
     ends = len(settings.end_effectors) or len(model.leaf_joints)
-    return {**model.dims, "nee": ends, "nf": len(model.frames), "nc": len(settings.contact_frames)}
+    state = model.nq + model.nv
+    return {**model.dims, "nx": state, "nee": ends, "nf": len(model.frames), "nc": len(settings.contact_frames)}

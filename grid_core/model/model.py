@@ -179,7 +179,7 @@ class Model:
     @property
     def dims(self) -> dict[str, int]:
         """Dimensions by the names that declared shapes use."""
-        return {"nq": self.nq, "nv": self.nv, "nb": self.nb, "nx": self.nq + self.nv}
+        return {"nq": self.nq, "nv": self.nv, "nb": self.nb}
 
     @property
     def joint_names(self) -> tuple[str, ...]:

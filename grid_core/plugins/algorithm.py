@@ -60,6 +60,8 @@ class Input:
         The reader gives one row per item of a list, which becomes one more batch axis of the call, the last one.
     required : bool
         A call has to give the argument although it has a reader, which could do without.
+    typical : float
+        The size that values usually have, for random samples of them.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Input:
     read: Reader | None = None
     each: bool = False
     required: bool = False
+    typical: float = 1.0
 
     @property
     def optional(self) -> bool:

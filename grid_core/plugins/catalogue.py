@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from grid_core.errors import OptionError, PluginError, nearest
 from grid_core.plugins.algorithm import Algorithm
 from grid_core.plugins.callees import check_callees
+from grid_core.plugins.header import HeaderSection
 
 if TYPE_CHECKING:
     from grid_core.kernel.settings import TraceSettings
@@ -24,6 +25,7 @@ class Plugin:
     origin: str
     digest: str
     template_folders: tuple[str, ...] = ()
+    sections: tuple[HeaderSection, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name} {self.version} ({self.origin})"
@@ -145,6 +147,11 @@ class Catalogue:
     def template_folders(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the template folders for algorithms: those of their own plugins, which are part of their keys."""
         return tuple(dict.fromkeys(folder for name in names for folder in self.providers[name].template_folders))
+
+    def sections(self, names: Iterable[str]) -> tuple[tuple[Plugin, HeaderSection], ...]:
+        """Return the sections of a header that has the named algorithms, each with the plugin that writes it."""
+        present = set(names)
+        return tuple((p, s) for p in self.plugins for s in p.sections if present & set(s.algorithms))
 
     def _visit(self, name: str, path: list[str]) -> None:
         if name in path:

@@ -9,8 +9,8 @@ from grid_core.errors import PluginError
 from grid_core.plugins.algorithm import Algorithm, Choice, Input, Output, Scan, resolve
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
-OUTPUT_NAME = re.compile(r"[a-z][a-zA-Z0-9_]*")
-"""Outputs have the names of the mathematics, such as ``dM_dq``."""
+ARGUMENT_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
+"""Arguments have the names of the mathematics, such as ``Q`` or ``dM_dq``."""
 
 RESULT_NAME = re.compile(r"[A-Z][a-zA-Z0-9]*")
 CPP_WORDS = frozenset(
@@ -33,8 +33,8 @@ RESERVED = CPP_WORDS | frozenset(
     re.findall(
         r"\w+",
         """
-        at begin detail end first in in_stride int64_t lanes memory model out out_stride owner rows self stream table
-        threads unit ws
+        T V at begin detail end first in in_stride int64_t lanes memory model out out_stride owner rows self stream
+        table threads unit ws
         """,
     )
 )
@@ -81,8 +81,7 @@ def check_algorithm(algorithm: Algorithm) -> None:
         if option not in LISTS:
             raise PluginError(f"algorithm {algorithm.name!r} needs {option!r}; options are {', '.join(LISTS)}")
     for argument in arguments:
-        pattern = OUTPUT_NAME if isinstance(argument, Output) else NAME
-        _check_name(f"argument of {algorithm.name!r}", argument.name, pattern)
+        _check_name(f"argument of {algorithm.name!r}", argument.name, ARGUMENT_NAME)
         _check_shape(algorithm, argument)
     _check_unique(algorithm)
     _check_order(algorithm)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pluggy
 
 from grid_core.plugins.algorithm import Algorithm
+from grid_core.plugins.header import HeaderSection
 
 PROJECT = "grid_rbd"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -21,3 +22,8 @@ def grid_algorithms() -> Sequence[Algorithm]:  # type: ignore[empty-body]
 @hookspec
 def grid_template_folders() -> Sequence[str]:  # type: ignore[empty-body]
     """Return folders with Jinja2 templates; they are searched before the core's and may extend them."""
+
+
+@hookspec
+def grid_header_sections() -> Sequence[HeaderSection]:  # type: ignore[empty-body]
+    """Return sections of the consumer header, in order."""

@@ -142,8 +142,9 @@ def _describe(name: str, version: str, origin: str, module: ModuleType) -> Plugi
     manager.add_hookspecs(hookspecs)
     manager.register(module, name)
     folders = [str(folder) for answer in manager.hook.grid_template_folders() for folder in answer]
+    sections = tuple(section for answer in manager.hook.grid_header_sections() for section in answer)
     digest = plugin_digest(module, tuple(Path(folder) for folder in folders))
-    return Plugin(name, version, origin, digest, tuple(folders))
+    return Plugin(name, version, origin, digest, tuple(folders), sections)
 
 
 def _sources(plugin_files: Sequence[str]) -> Iterator[tuple[str, str, str, _Load]]:

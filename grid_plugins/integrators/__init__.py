@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from grid_core.plugins import Algorithm, hookimpl
-from grid_plugins.integrators import gradient, joints, maps, rollout, step
+from grid_core.plugins import Algorithm, HeaderSection, hookimpl
+from grid_plugins.integrators import gradient, header, joints, maps, rollout, step
 
 
 @hookimpl
 def grid_algorithms() -> tuple[Algorithm, ...]:
     return (*maps.ALGORITHMS, *joints.ALGORITHMS, *step.ALGORITHMS, *gradient.ALGORITHMS, *rollout.ALGORITHMS)
+
+
+@hookimpl
+def grid_template_folders() -> tuple[str, ...]:
+    return (str(header.TEMPLATES),)
+
+
+@hookimpl
+def grid_header_sections() -> tuple[HeaderSection, ...]:
+    return (header.section([algorithm.name for algorithm in grid_algorithms()]),)

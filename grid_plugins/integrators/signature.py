@@ -10,7 +10,7 @@ Q = Input(
 )
 QD = Input("qd", ("nv",), "velocity along the tangent (rad/s, m/s; floating base: body-frame linear, then angular)")
 U = Input("u", ("nv",), "generalised force, constant during the step (N m, N)")
-DT = Input("dt", (), "duration of the step (s), one number or one per sample")
+DT = Input("dt", (), "duration of the step (s), one number or one per sample", typical=0.01)
 GRAVITY = Input(
     "gravity",
     ("3",),

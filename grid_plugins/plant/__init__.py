@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from grid_core.plugins import Algorithm, hookimpl
-from grid_plugins.plant import steps
+from grid_plugins.plant import barriers, costs, steps
 
 
 @hookimpl
 def grid_algorithms() -> tuple[Algorithm, ...]:
-    return steps.ALGORITHMS
+    return (*steps.ALGORITHMS, *costs.ALGORITHMS, *barriers.ALGORITHMS)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from grid_core.plugins.algorithm import Absent, Input, Output
 
+Q = Input(
+    "q", ("nq",), "configuration (rad, m; floating base: position and unit quaternion xyzw)", tangent="configuration"
+)
+QD = Input("qd", ("nv",), "velocity along the tangent (rad/s, m/s; floating base: body-frame linear, then angular)")
 X = Input("x", ("nx",), "state [q; qd]")
 U = Input("u", ("nv",), "generalised force, constant during the step (N m, N)")
-DT = Input("dt", (), "duration of the step (s), one number or one per sample")
+DT = Input("dt", (), "duration of the step (s), one number or one per sample", typical=0.01)
 GRAVITY = Input(
     "gravity",
     ("3",),

@@ -61,7 +61,8 @@ class Reference:
         if (name, absent) not in self._kernels:
             kernel = trace_algorithm(algorithm, self.model, algorithms(), self.settings, absent)
             self._kernels[name, absent] = kernel
-        inputs = {"gravity": np.tile([0.0, 0.0, -9.81], (len(inputs["q"]), 1)), **inputs}
+        batch = len(next(iter(inputs.values())))
+        inputs = {"gravity": np.tile([0.0, 0.0, -9.81], (batch, 1)), **inputs}
         values = evaluate(self._kernels[name, absent], {k: np.reshape(v, (len(v), -1)) for k, v in inputs.items()})
         shaped = {o.name: values[o.name].reshape(-1, *resolve(o.shape, self.dims)) for o in algorithm.outputs}
         return shaped if len(shaped) > 1 else next(iter(shaped.values()))

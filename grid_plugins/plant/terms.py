@@ -1,0 +1,54 @@
+"""What costs are made of: an activation of each residual, and what it becomes along the variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grid_core.plugins.algorithm import Output
+from grid_core.trace.linalg import Matrix, Vector, dot
+from grid_core.trace.scalar import Real
+
+Values = Sequence[Real]
+
+
+@dataclass(frozen=True)
+class Term:
+    """The activations of a residual: sum of their values, slopes and curvatures per entry."""
+
+    value: Real
+    slopes: Vector
+    curvatures: Vector
+
+    def gradient(self, jacobian: Sequence[Values]) -> list[Real]:
+        """Return ``J^T a'`` for the residual's Jacobian ``J``."""
+        return [dot(column, self.slopes) for column in zip(*jacobian)]
+
+    def hessian(self, jacobian: Sequence[Values]) -> Matrix:
+        """Return the Gauss-Newton matrix ``J^T diag(a'') J``, which is symmetric."""
+        columns = [tuple(column) for column in zip(*jacobian)]
+        weighted = [tuple(c * x for c, x in zip(self.curvatures, column)) for column in columns]
+        n = len(columns)
+        lower = [[dot(weighted[max(i, j)], columns[min(i, j)]) for j in range(n)] for i in range(n)]
+        return tuple(map(tuple, lower))
+
+
+def quadratic(residual: Values, weights: Values) -> Term:
+    """Return ``w r^2 / 2`` of every entry."""
+    slopes = tuple(w * r for w, r in zip(weights, residual))
+    return Term(0.5 * dot(slopes, residual), slopes, tuple(weights))
+
+
+def embedded(block: Sequence[Values], width: int) -> list[list[Real]]:
+    """Return a square block in the top left corner of zeros."""
+    rows = [[*row, *[0.0] * (width - len(row))] for row in block]
+    return rows + [[0.0] * width for _ in range(width - len(rows))]
+
+
+def outputs(width: str, variables: str) -> tuple[Output, ...]:
+    """Return value, gradient and Hessian along variables of a width."""
+    return (
+        Output("value", (), "cost"),
+        Output("grad", (width,), f"derivative along {variables}"),
+        Output("hess", (width, width), f"second derivative along {variables}"),
+    )
