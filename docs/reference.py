@@ -19,6 +19,7 @@ from sphinx.ext.napoleon import Config, NumpyDocstring
 from grid_backends.numpy.docstring import docstring
 from grid_backends.numpy.methods import choice_doc, choice_of
 from grid_backends.numpy.signature import Signature
+from grid_backends.numpy.unavailable import GPU_ONLY, LATER, NOT_NEEDED
 from grid_core.plugins import Algorithm
 from grid_core.plugins.manager import load_catalogue
 
@@ -35,6 +36,7 @@ def write() -> None:
     FOLDER.mkdir(exist_ok=True)
     _update(FOLDER / "methods.rst", "\n".join(methods()))
     _update(FOLDER / "commands.md", "\n".join(commands()))
+    _update(FOLDER / "unavailable.rst", "\n".join(unavailable()))
 
 
 def _update(path: Path, text: str) -> None:
@@ -68,6 +70,15 @@ def _method(algorithm: Algorithm) -> Iterator[str]:
     lines = NumpyDocstring(text, Config(napoleon_use_rtype=False)).lines()
     yield from (f"   {line}" for line in lines)
     yield ""
+
+
+def unavailable() -> Iterator[str]:
+    """Every attribute that some handle does not have, with the reason; those with one reason together."""
+    for title, group in (("On a CPU", GPU_ONLY), ("On every device", {**NOT_NEEDED, **LATER})):
+        yield from [f".. rubric:: {title}", ""]
+        for reason in dict.fromkeys(group.values()):
+            names = ", ".join(f"``{name}``" for name, own in group.items() if own == reason)
+            yield from [names, f"   {reason[0].upper()}{reason[1:]}.", ""]
 
 
 def commands() -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from grid_core.codegen.layout import Layout, layouts
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
     from grid_core.model import Model
 
 LANES = 32
+TILE = LANES * (LANES + 1)
 SCALAR_BYTES = {"float32": 4, "float64": 8}
+
+LOCAL_BYTES = 16 << 10
+"""Largest workspace of a thread alone. The driver sets memory aside for as many threads as the GPU could run at once,
+whether or not they run; a larger workspace is in scratch, which is bounded."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +49,33 @@ class BlockKernel:
     scalar_bytes: int
     most_shared: int
 
+    @cached_property
+    def near_inputs(self) -> tuple[str, ...]:
+        """Names of the inputs that are staged in shared memory; the largest may have to be in global scratch."""
+        near, room = [], self.most_shared // self.scalar_bytes
+        for argument in sorted(self.inputs, key=lambda a: a.size):
+            room -= _row_scalars(argument)
+            if room >= 0:
+                near.append(argument.name)
+        return tuple(near)
+
     @property
     def input_scalars(self) -> int:
-        return sum(LANES * (a.size | 1) for a in self.inputs)
+        """Scalars of the inputs in shared memory."""
+        return sum(_row_scalars(a) for a in self.inputs if a.name in self.near_inputs)
 
     @property
     def output_scalars(self) -> int:
         return sum((LANES + 1) * kept.size for kept in self.layouts)
 
     @property
+    def is_local(self) -> bool:
+        """Whether each thread has its workspace in memory of its own."""
+        return self.workers == 1 and self.slots * self.scalar_bytes <= LOCAL_BYTES
+
+    @property
     def workspace_scalars(self) -> int:
-        return LANES * self.slots if self.workers > 1 else 0
+        return 0 if self.is_local else LANES * self.slots
 
     @property
     def outputs_shared(self) -> bool:
@@ -73,19 +95,28 @@ class BlockKernel:
         """Dynamic shared memory of a launch."""
         scalars = self.input_scalars + LANES * self.shared_slots
         scalars += self.output_scalars if self.outputs_shared else 0
-        tiles = 0 if self.outputs_shared else self.workers * LANES * (LANES + 1)
-        return max(scalars, tiles) * self.scalar_bytes
+        return max(scalars, self.tiles * TILE) * self.scalar_bytes
+
+    @property
+    def tiles(self) -> int:
+        """Tiles of shared memory, one per warp as far as they fit, through which outputs in global scratch pass."""
+        return 0 if self.outputs_shared else min(self.workers, self.most_shared // self.scalar_bytes // TILE)
 
     @property
     def scratch(self) -> int:
         """Global scratch of a block, in scalars."""
         far = self.workspace_scalars - LANES * self.shared_slots
+        far += sum(_row_scalars(a) for a in self.inputs if a.name not in self.near_inputs)
         return far + (0 if self.outputs_shared else self.output_scalars)
 
     @property
     def shared_limit(self) -> int:
         """Shared memory that a block may take: all for many warps, little enough for many blocks of one warp."""
         return self.most_shared if self.workers > 1 else self.most_shared // 8
+
+
+def _row_scalars(argument: Argument) -> int:
+    return LANES * (argument.size | 1)
 
 
 def block_kernel(

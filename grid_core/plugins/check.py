@@ -48,9 +48,9 @@ HANDLE_WORDS = frozenset(
         floating_base frames friction_model inertia_params install_device_pool is_pinned joint_armature joint_damping
         joint_effort_limits joint_friction joint_friction_width joint_names joint_pos_limits joint_vel_limits
         kernel_max_threads max_batch max_perf_level_threads meta model model_version mujoco name nb neutral nq
-        num_bodies num_ees num_joints num_vel nv output_convention pinned_empty random runtime_inertia
-        runtime_joint_dynamics runtime_transform set_inertia_params set_joint_dynamics set_threads_per_block
-        set_transform_params threads threads_per_block tool transform_params
+        num_bodies num_ees num_joints num_vel nv output_convention output_layout pinned_empty random
+        runtime_inertia runtime_joint_dynamics runtime_transform set_inertia_params set_joint_dynamics
+        set_threads_per_block set_transform_params threads threads_per_block tool transform_params
         """,
     )
 )

@@ -187,7 +187,7 @@ def test_describes_a_unit(native: ModuleType, compile_unit: Callable[..., Path])
 
 
 def test_refuses_another_interface_version(native: ModuleType, compile_unit: Callable[..., Path]) -> None:
-    with pytest.raises(UnitError, match=r"expected ABI 1, found 99; rebuild"):
+    with pytest.raises(UnitError, match=r"expected ABI 2, found 99; rebuild"):
         native.Unit(str(compile_unit(ABI=99)))
 
 

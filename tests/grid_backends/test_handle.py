@@ -134,12 +134,40 @@ def test_unknown_names_are_missing_attributes_with_a_hint(plain: RobotHandle) ->
 
 
 @pytest.mark.parametrize("name", sorted(UNAVAILABLE))
-def test_features_of_later_versions_are_named(plain: RobotHandle, name: str) -> None:
+def test_what_is_not_there_says_why(plain: RobotHandle, name: str) -> None:
     assert not hasattr(plain, name)
-    with pytest.raises(NotImplementedError, match=f"'{name}' belongs to .*, which this version does not have; .*") as e:
+    with pytest.raises(NotImplementedError, match=f"robot 'flyer' has no '{name}': .*[;.] .*") as e:
         getattr(plain, name)
     assert isinstance(e.value, NotAvailableError)
     assert isinstance(e.value, GridError)
+
+
+class TestContexts:
+    def test_settings_are_their_own(self, handle: RobotHandle, rng: np.random.Generator) -> None:
+        handle.output_layout = "batch_last"
+        other, third = handle.context(), handle.context(workspace_slots=3)
+        assert len({handle.ctx_id, other.ctx_id, third.ctx_id}) == 3
+        assert handle.ctx_id == 0
+        assert other.output_layout == "batch_last"
+        other.output_layout = "batch_first"
+        q, qd = rng.normal(size=(2, NQ)), rng.normal(size=(2, NV))
+        assert other.toy(q, qd).flags.c_contiguous
+        assert handle.toy(q, qd).T.flags.c_contiguous
+
+    def test_closing_one_leaves_the_others_open(self, handle: RobotHandle, rng: np.random.Generator) -> None:
+        q, qd = rng.normal(size=NQ), rng.normal(size=NV)
+        with handle.context() as other:
+            expected = other.toy(q, qd)
+        with pytest.raises(ClosedHandleError):
+            other.toy(q, qd)
+        again = handle.context()
+        handle.close()
+        np.testing.assert_array_equal(again.toy(q, qd), expected)
+
+    @pytest.mark.parametrize("slots", [-1, True, 2.0, None])
+    def test_workspace_slots_are_checked(self, handle: RobotHandle, slots: Any) -> None:
+        with pytest.raises(OptionError, match=r"workspace_slots is .*, expected an integer of at least 0"):
+            handle.context(workspace_slots=slots)
 
 
 def test_build_options_are_told(model: Model, plain: RobotHandle) -> None:

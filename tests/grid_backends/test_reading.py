@@ -115,6 +115,19 @@ def test_compiled_calls_for_each_item(
     np.testing.assert_array_equal(out, found)
 
 
+def test_the_batch_may_be_last(robot: Any, compiled: Callable[..., Any]) -> None:
+    q = np.arange(36.0).reshape(4, 9)
+    found = robot.heights(q, ["axle", "shoulder"], [0.5, 0.25])
+    robot.output_layout = "batch_last"
+    last = robot.heights(q, ["axle", "shoulder"], [0.5, 0.25])
+    assert np.moveaxis(last, -1, 0).flags.c_contiguous
+    np.testing.assert_array_equal(last, found)
+    handle = compiled(GOLDEN["iiwa14"].urdf, dtype="float64")
+    q, names, out = handle.random(1, 4), ("iiwa_joint_4", "iiwa_joint_7"), np.zeros((6, 4, 2))
+    handle.end_effector_pose_runtime(q, names, out=np.moveaxis(out, 0, -1))
+    np.testing.assert_array_equal(np.moveaxis(out, 0, -1), handle.end_effector_pose_runtime(q, names))
+
+
 def test_what_was_read_is_kept(robot: Any) -> None:
     for _ in range(3):
         robot.heights(np.ones(9), "axle")

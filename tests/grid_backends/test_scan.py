@@ -127,6 +127,16 @@ def test_errors(robot: Any, sample: Any) -> None:
         robot.survey(*sample, out=np.empty((4, 4, robot.nv)))
     with pytest.raises(ArgumentError, match="out for 'path' has shape"):
         robot.march(*sample, out=np.empty((4, 3, robot.nv)))
+    with pytest.raises(ArgumentError, match=r"out for 'path' has strides .* pass a C-contiguous array"):
+        robot.march(*sample, out=np.moveaxis(np.empty((robot.nv, 4, 4)), 0, -1))
+
+
+def test_steps_are_rows_in_every_layout(robot: Any, sample: Any) -> None:
+    first = robot.march(*sample)
+    robot.output_layout = "batch_last"
+    last = robot.march(*sample)
+    assert last.flags.c_contiguous
+    np.testing.assert_array_equal(last, first)
 
 
 def test_documentation_says_where_the_steps_are(robot: Any) -> None:

@@ -14,31 +14,39 @@ namespace {
 
 using T = SCALAR;
 
-const T* row(const void* base, int64_t stride, int64_t sample) {
-    return base == nullptr ? nullptr : static_cast<const T*>(base) + stride * sample;
+// The scalars of one sample.
+template <class S>
+struct Sample {
+    S* p;
+    int64_t step;
+    S& operator[](int64_t i) const { return p[i * step]; }
+};
+
+template <class S, class Base>
+Sample<S> sample_of(Base* base, int64_t stride, int64_t sample) {
+    if (base == nullptr) return {nullptr, 0};
+    const bool last = stride >= GRID_BATCH_LAST;
+    return {static_cast<S*>(base) + (last ? sample : stride * sample), last ? stride - GRID_BATCH_LAST : 1};
 }
 
-T at(const T* values, int i) { return values == nullptr ? T(0) : values[i]; }
+T at(const Sample<const T>& values, int i) { return values.p == nullptr ? T(0) : values[i]; }
 
 // tau = qd + sum(q) + gravity_z + 2 qdd + 3 f_ext[:nv] + the number of the variant times `probe`
 template <int Variant>
 void run(const void* const* in, const int64_t* in_stride, void* const* out, const int64_t* out_stride, int64_t begin,
          int64_t end) {
     for (int64_t s = begin; s < end; ++s) {
-        const T* q = row(in[0], in_stride[0], s);
-        const T* qd = row(in[1], in_stride[1], s);
-        const T* gravity = row(in[2], in_stride[2], s);
-        const T* f_ext = row(in[3], in_stride[3], s);
-        const T* probe = row(in[4], in_stride[4], s);
-        const T* qdd = Variant == 2 ? row(in[5], in_stride[5], s) : nullptr;
+        const auto input = [&](int i) { return sample_of<const T>(in[i], in_stride[i], s); };
+        const auto q = input(0), qd = input(1), gravity = input(2), f_ext = input(3), probe = input(4);
+        const auto qdd = Variant == 2 ? input(5) : Sample<const T>{nullptr, 0};
         T sum = T(0);
         for (int i = 0; i < NQ; ++i) sum += at(q, i);
-        T* tau = static_cast<T*>(out[0]) + out_stride[0] * s;
+        const auto tau = sample_of<T>(out[0], out_stride[0], s);
         for (int i = 0; i < NV; ++i) {
             tau[i] = at(qd, i) + sum + at(gravity, 2) + T(2) * at(qdd, i) + T(3) * at(f_ext, i) + T(Variant) * at(probe, 0);
         }
 #ifdef TWO_OUTPUTS
-        T* outer = static_cast<T*>(out[1]) + out_stride[1] * s;
+        const auto outer = sample_of<T>(out[1], out_stride[1], s);
         for (int i = 0; i < NV; ++i) {
             for (int j = 0; j < NV; ++j) outer[i * NV + j] = at(qd, i) * T(j + 1);
         }

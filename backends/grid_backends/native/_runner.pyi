@@ -32,10 +32,12 @@ class Function:
         result: type[tuple[Any, ...]] | None = None,
     ) -> None: ...
     def __call__(self, arguments: tuple[Any, ...], out: Any = None, threads: int = 1, /) -> Any: ...
+    def set_batch_last(self, value: bool) -> None:
+        """Say whether the batch is contiguous in new arrays for results, instead of the samples."""
 
 @final
 class DeviceArray:
-    """A result in device memory, C-contiguous.
+    """A result in device memory, contiguous in C order or, on request, with the batch last in memory.
 
     Libraries read it without a copy through ``__cuda_array_interface__`` or DLPack. Its memory serves later calls on
     the same stream once nobody holds the array.
@@ -117,6 +119,10 @@ class CudaFunction:
 
         The largest shape of at most that many workers is taken, or the smallest there is.
         """
+    def set_workspaces(self, most: int) -> None:
+        """Bound the workspaces in device memory, one per block of a launch; 0: as many as blocks run at once."""
+    def set_batch_last(self, value: bool) -> None:
+        """Say whether the batch is contiguous in new arrays for results, instead of the samples."""
 
 def workers() -> int:
     """Return the number of worker threads that the pool has started."""

@@ -32,13 +32,12 @@ bool Binding::bind_input(int index, PyObject* value) {
         in_stride[index] = 0;
     } else if (is_array(value)) {
         const int64_t item = float_bytes(value);
-        if (item == 0 || !bind_array(argument, value, item, false)) return false;
-        const auto* array = array_proxy(value);
-        const bool shared = array->nd == static_cast<int>(argument.shape.size());
-        const int64_t stride = shared ? 0 : array->strides[0];
-        in[index] = array->data;
-        in_stride[index] = stride / declared_.scalar_bytes;
-        if (item != declared_.scalar_bytes) convert(index, array->data, stride);
+        if (item == 0 || !bind_array(argument, value, item, false, in_stride[index])) return false;
+        in[index] = array_proxy(value)->data;
+        if (item != declared_.scalar_bytes) {
+            if (is_batch_last(in_stride[index])) return false;
+            convert(index, in[index], in_stride[index] * item);
+        }
     } else if (!PyFloat_Check(value) || !bind_number(index, PyFloat_AS_DOUBLE(value))) {
         return false;
     }
@@ -70,25 +69,24 @@ void Binding::convert(int index, const char* data, int64_t stride) {
 }
 
 // Checks that the array, of scalars of `item` bytes, is canonical and agrees with the batch of those before it.
-bool Binding::bind_array(const Argument& argument, PyObject* value, int64_t item, bool writable) {
+bool Binding::bind_array(const Argument& argument, PyObject* value, int64_t item, bool writable, int64_t& stride) {
     const auto* array = array_proxy(value);
     const int axes = static_cast<int>(argument.shape.size());
     const int needed = npy_api::NPY_ARRAY_ALIGNED_ | (writable ? npy_api::NPY_ARRAY_WRITEABLE_ : 0);
     if ((array->flags & needed) != needed) return false;
     const int leading = array->nd - axes;
     if (leading != 0 && leading != 1) return false;
-    const bool empty = argument.size == 0 || (leading == 1 && array->dimensions[0] == 0);  // strides mean nothing
-    int64_t stride = item;
-    for (int axis = axes - 1; axis >= 0; --axis) {
-        const int64_t size = array->dimensions[leading + axis];
-        if (size != argument.shape[axis]) return false;
-        if (size != 1 && !empty && array->strides[leading + axis] != stride) return false;
-        stride *= size;
+    if (!std::equal(argument.shape.begin(), argument.shape.end(), array->dimensions + leading)) return false;
+    const Axes<Py_ssize_t> samples{array->dimensions, array->strides, 0, leading};
+    const Axes<Py_ssize_t> sample{array->dimensions, array->strides, leading, array->nd};
+    stride = regular_stride(samples, sample, item);
+    if (stride < 0) return false;
+    if (leading == 0) {
+        stride = 0;
+        return true;
     }
-    if (leading == 0) return true;
     const int64_t rows = array->dimensions[0];
-    const int64_t row = array->strides[0];
-    if (row < (writable && rows > 1 ? stride : 0) || row % item != 0) return false;
+    if (writable && rows > 1 && stride < argument.size) return false;
     if (batched) return rows == batch;
     batched = true;
     batch = rows;
@@ -106,54 +104,36 @@ bool Binding::bind_out(PyObject* results) {
         PyObject* value = several ? PyTuple_GET_ITEM(results, i) : results;
         const Argument& argument = declared_.outputs[i];
         if (!is_array(value) || float_bytes(value) != declared_.scalar_bytes) return false;
-        if (!bind_array(argument, value, declared_.scalar_bytes, true) || batched != inputs_batched) return false;
+        if (!bind_array(argument, value, declared_.scalar_bytes, true, out_stride[i])) return false;
+        if (batched != inputs_batched) return false;
         const auto* array = array_proxy(value);
         if ((array->nd != static_cast<int>(argument.shape.size())) != batched) return false;
         out[i] = array->data;
-        out_stride[i] = batched ? array->strides[0] / declared_.scalar_bytes : 0;
         if (overlaps_input(i) || overlaps_output(i)) return false;
         arrays_[i] = Py_NewRef(value);
     }
     return true;
 }
 
-// Whether an output may share memory with an input: units may write early rows before they read late ones. Rows side by
-// side in one buffer do not share any.
+// Whether an output may share memory with an input: units may write early rows before they read late ones.
 bool Binding::overlaps_input(int index) const {
-    const int64_t bytes = declared_.scalar_bytes;
-    const int64_t stride = out_stride[index] * bytes;
-    const Range written = output_range(index);
+    const Place written = output_place(index);
     for (size_t i = 0; i < declared_.inputs.size(); ++i) {
         if ((given >> i & 1) == 0) continue;
-        const int64_t size = declared_.inputs[i].size * bytes;
-        if (!written.meets(range(in[i], in_stride[i] * bytes, size))) continue;
-        const bool same_stride = in_stride[i] * bytes == stride;
-        if (!same_stride || !interleaved(in[i] - out[index], declared_.outputs[index].size * bytes, size, stride)) return true;
+        if (written.meets({in[i], in_stride[i], declared_.inputs[i].size}, batch, declared_.scalar_bytes)) return true;
     }
     return false;
 }
 
-// Whether an output shares memory with one before it. Outputs side by side in the rows of one buffer do not.
+// Whether an output shares memory with one before it.
 bool Binding::overlaps_output(int index) const {
-    const int64_t bytes = declared_.scalar_bytes;
     for (int i = 0; i < index; ++i) {
-        if (!output_range(index).meets(output_range(i))) continue;
-        const bool same_stride = out_stride[index] == out_stride[i];
-        const int64_t size = declared_.outputs[index].size * bytes;
-        const int64_t other = declared_.outputs[i].size * bytes;
-        if (!same_stride || !interleaved(out[index] - out[i], other, size, out_stride[i] * bytes)) return true;
+        if (output_place(index).meets(output_place(i), batch, declared_.scalar_bytes)) return true;
     }
     return false;
 }
 
-Range Binding::range(const char* data, int64_t stride, int64_t size) const {
-    return batch == 0 ? Range{data, data} : Range{data, data + (batch - 1) * stride + size};
-}
-
-Range Binding::output_range(int index) const {
-    const int64_t bytes = declared_.scalar_bytes;
-    return range(out[index], out_stride[index] * bytes, declared_.outputs[index].size * bytes);
-}
+Place Binding::output_place(int index) const { return {out[index], out_stride[index], declared_.outputs[index].size}; }
 
 bool Binding::allocate() {
     for (size_t i = 0; i < declared_.outputs.size(); ++i) {
@@ -164,20 +144,25 @@ bool Binding::allocate() {
 
 bool Binding::allocate(int index, char* memory, PyObject* owner) {
     const Argument& argument = declared_.outputs[index];
+    const bool transposed = batch_last_ && batch > 1;
+    Py_intptr_t strides[kMaxAxes + 1];
+    if (transposed) fill_batch_last(argument.shape, batch, declared_.scalar_bytes, strides);
+    PyObject* array = arrays_[index] = new_array(argument, transposed ? strides : nullptr, memory);
+    if (array == nullptr || (owner != nullptr && numpy().PyArray_SetBaseObject_(array, owner) < 0)) return false;
+    out[index] = array_proxy(array)->data;
+    out_stride[index] = transposed ? batch_last(batch) : batched ? argument.size : 0;
+    return true;
+}
+
+PyObject* Binding::new_array(const Argument& argument, const Py_intptr_t* strides, char* memory) const {
     Py_intptr_t shape[kMaxAxes + 1];
     int axes = 0;
     if (batched) shape[axes++] = batch;
     for (const int64_t size : argument.shape) shape[axes++] = size;
     PyObject* type = Py_NewRef(declared_.dtype.ptr());  // stolen by the next call
-    const int flags = memory == nullptr ? 0 : npy_api::NPY_ARRAY_C_CONTIGUOUS_ | npy_api::NPY_ARRAY_ALIGNED_ |
-                                                  npy_api::NPY_ARRAY_WRITEABLE_;
-    PyObject* array =
-        numpy().PyArray_NewFromDescr_(numpy().PyArray_Type_, type, axes, shape, nullptr, memory, flags, nullptr);
-    arrays_[index] = array;
-    if (array == nullptr || (owner != nullptr && numpy().PyArray_SetBaseObject_(array, owner) < 0)) return false;
-    out[index] = array_proxy(array)->data;
-    out_stride[index] = batched ? argument.size : 0;
-    return true;
+    const int order = strides == nullptr ? npy_api::NPY_ARRAY_C_CONTIGUOUS_ : 0;
+    const int flags = memory == nullptr ? 0 : order | npy_api::NPY_ARRAY_ALIGNED_ | npy_api::NPY_ARRAY_WRITEABLE_;
+    return numpy().PyArray_NewFromDescr_(numpy().PyArray_Type_, type, axes, shape, strides, memory, flags, nullptr);
 }
 
 PyObject* Binding::result() { return pack_result(declared_, arrays_); }

@@ -9,15 +9,17 @@
 
 #include "arrays.hpp"
 #include "declaration.hpp"
+#include "strides.hpp"
 
 namespace grid {
 
-// Canonical arguments: arrays whose last axes are the argument's shape and contiguous, with one batch axis or none, all
-// batches equal; None where allowed; a Python float where a plain number is allowed. Inputs are float32 or float64
+// Canonical arguments: arrays whose last axes are the argument's shape, with one batch axis or none, all batches equal;
+// either the samples or the batch is contiguous (see regular_stride); None where allowed; a Python float where a plain number is allowed. Inputs are float32 or float64
 // (the one that is not the unit's dtype is converted); results have the unit's dtype.
 class Binding {
    public:
-    explicit Binding(const Declaration& declaration) : declared_(declaration) {}
+    // `batch_last`: the batch is contiguous in new arrays for results.
+    Binding(const Declaration& declaration, bool batch_last) : declared_(declaration), batch_last_(batch_last) {}
     ~Binding();
     Binding(const Binding&) = delete;
     Binding& operator=(const Binding&) = delete;
@@ -35,7 +37,7 @@ class Binding {
     // A new reference to the result: an array or the named tuple; call once.
     PyObject* result();
 
-    // Strides are in scalars between samples; 0: shared by all.
+    // Strides are as in strides.hpp; 0: shared by all samples.
     const char* in[kMaxArguments];
     int64_t in_stride[kMaxArguments];
     char* out[kMaxArguments];
@@ -47,15 +49,17 @@ class Binding {
    private:
     bool bind_input(int index, PyObject* value);
     bool bind_number(int index, double value);
-    bool bind_array(const Argument& argument, PyObject* value, int64_t item, bool writable);
+    bool bind_array(const Argument& argument, PyObject* value, int64_t item, bool writable, int64_t& stride);
     void convert(int index, const char* data, int64_t stride);
+    // Without strides: in C order; in `memory`, or memory of its own if that is null.
+    PyObject* new_array(const Argument& argument, const Py_intptr_t* strides, char* memory) const;
     bool bind_out(PyObject* out);
     bool overlaps_input(int index) const;
     bool overlaps_output(int index) const;
-    Range range(const char* data, int64_t stride, int64_t size) const;
-    Range output_range(int index) const;
+    Place output_place(int index) const;
 
     const Declaration& declared_;
+    const bool batch_last_;
     PyObject* arrays_[kMaxArguments] = {};  // outputs, owned
     bool own_output_ = true;
     size_t used_ = 0;

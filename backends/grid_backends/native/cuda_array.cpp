@@ -19,6 +19,7 @@ PyTypeObject* array_type = nullptr;
 struct Export {
     dlpack::ManagedTensor managed;
     std::vector<int64_t> shape;
+    std::vector<int64_t> strides;
     Memory memory;
 };
 
@@ -56,8 +57,21 @@ View DeviceArray::view(PyObject* self) const {
     view.device = device_->index;
     view.stream = stream_;
     view.owner = py::reinterpret_borrow<py::object>(self);
-    view.fill_strides();
+    const std::vector<int64_t> bytes = strides(item_);
+    std::copy(bytes.begin(), bytes.end(), view.strides);
     return view;
+}
+
+std::vector<int64_t> DeviceArray::strides(int64_t unit) const {
+    const auto axes = static_cast<int>(shape_.size());
+    std::vector<int64_t> result(axes);
+    int64_t next = unit;
+    for (int step = 0; step < axes; ++step) {  // from the last axis in memory to the first
+        const int axis = step < last_ ? last_ - 1 - step : axes - 1 - (step - last_);
+        result[axis] = next;
+        next *= shape_[axis];
+    }
+    return result;
 }
 
 py::dict DeviceArray::interface() const {
@@ -65,7 +79,7 @@ py::dict DeviceArray::interface() const {
     description["shape"] = py::tuple(py::cast(shape_));
     description["typestr"] = type_string(item_);
     description["data"] = py::make_tuple(size() == 0 ? 0 : memory_->address, false);
-    description["strides"] = py::none();
+    description["strides"] = last_ == 0 ? py::object(py::none()) : py::tuple(py::cast(strides(item_)));
     description["stream"] = stream();
     description["version"] = 3;
     return description;
@@ -81,14 +95,14 @@ py::capsule DeviceArray::dlpack(const py::object& consumer, const py::object& de
         const Scope scope(*device_);
         device_->order(reinterpret_cast<Stream>(stream), stream_);
     }
-    auto exported = std::make_unique<Export>(Export{{}, shape_, memory_});
+    auto exported = std::make_unique<Export>(Export{{}, shape_, strides(1), memory_});
     dlpack::Tensor& tensor = exported->managed.tensor;
     tensor.data = reinterpret_cast<void*>(memory_->address);
     tensor.device = {dlpack::kCuda, device_->index};
     tensor.ndim = static_cast<int32_t>(shape_.size());
     tensor.type = {dlpack::kFloat, static_cast<uint8_t>(8 * item_), 1};
     tensor.shape = exported->shape.data();
-    tensor.strides = nullptr;
+    tensor.strides = last_ == 0 ? nullptr : exported->strides.data();
     tensor.offset = 0;
     exported->managed.context = exported.get();
     exported->managed.deleter = delete_export;
@@ -106,7 +120,7 @@ void DeviceArray::copy_to(void* host) const {
 }
 
 py::object DeviceArray::numpy() const {
-    py::array array(py::dtype(type_string(item_)), shape_);
+    py::array array(py::dtype(type_string(item_)), shape_, strides(item_));
     if (size() != 0) copy_to(array.mutable_data());
     return array;
 }

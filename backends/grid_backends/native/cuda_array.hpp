@@ -14,13 +14,14 @@ namespace grid::cuda {
 
 namespace py = pybind11;
 
-// A C-contiguous array of floats. It is read through __cuda_array_interface__ or DLPack; its memory serves later calls
+// A contiguous array of floats, the axes of its shape in C order or behind the batch. It is read through __cuda_array_interface__ or DLPack; its memory serves later calls
 // on the same stream once nobody holds it.
 class DeviceArray {
    public:
-    // `stream` is the one that its contents are made on.
-    DeviceArray(Device& device, Stream stream, std::vector<int64_t> shape, int item, Memory memory)
-        : device_(&device), stream_(stream), shape_(std::move(shape)), item_(item), memory_(std::move(memory)) {}
+    // `stream` is the one that its contents are made on. The first `last` axes are the last ones in memory.
+    DeviceArray(Device& device, Stream stream, std::vector<int64_t> shape, int item, Memory memory, int last = 0)
+        : device_(&device), stream_(stream), shape_(std::move(shape)), item_(item), last_(last),
+          memory_(std::move(memory)) {}
 
     View view(PyObject* self) const;
     const std::vector<int64_t>& shape() const { return shape_; }
@@ -40,11 +41,14 @@ class DeviceArray {
 
    private:
     void copy_to(void* host) const;
+    // The stride of every axis, if consecutive elements in memory are `unit` apart.
+    std::vector<int64_t> strides(int64_t unit) const;
 
     Device* device_;
     Stream stream_;
     std::vector<int64_t> shape_;
     int item_;
+    int last_;
     Memory memory_;
 };
 

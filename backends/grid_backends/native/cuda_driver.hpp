@@ -35,6 +35,7 @@ constexpr Result kNoBinary = 209;
 constexpr Result kInvalidPtx = 218;
 constexpr Result kNoPtxCompiler = 221;
 constexpr Result kNewerPtx = 222;
+constexpr Result kTooManyResources = 701;
 constexpr int kMultiprocessors = 16;       // attributes of a device
 constexpr int kComputeMajor = 75;
 constexpr int kComputeMinor = 76;

@@ -22,7 +22,7 @@ CudaFunction::CudaFunction(std::shared_ptr<CudaUnit> unit, const py::sequence& i
 
 PyObject* CudaFunction::call(PyObject* arguments, PyObject* out, PyObject* stream, int threads) noexcept {
     try {
-        DeviceCall call(launcher_, declared_, stream_argument(stream));
+        DeviceCall call(launcher_, declared_, stream_argument(stream), batch_last_);
         return call.find(arguments, out) ? call_device(call, arguments, out) : call_host(arguments, out, threads);
     } catch (...) {
         set_python_error();
@@ -41,7 +41,7 @@ PyObject* CudaFunction::call_device(DeviceCall& call, PyObject* arguments, PyObj
 }
 
 PyObject* CudaFunction::call_host(PyObject* arguments, PyObject* out, int threads) {
-    Binding call(declared_);
+    Binding call(declared_, batch_last_);
     if (!call.bind(arguments, out)) return Py_NewRef(Py_NotImplemented);
     launcher_.unit().load();
     HostCall host(launcher_, declared_, call, threads);

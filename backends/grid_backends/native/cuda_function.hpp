@@ -24,12 +24,16 @@ class CudaFunction {
 
     Launcher& launcher() { return launcher_; }
 
+    // Whether the batch is contiguous in new arrays for results, instead of the samples.
+    void set_batch_last(bool value) { batch_last_ = value; }
+
    private:
     PyObject* call_device(class DeviceCall& call, PyObject* arguments, PyObject* out);
     PyObject* call_host(PyObject* arguments, PyObject* out, int threads);
 
     Declaration declared_;
     Launcher launcher_;
+    bool batch_last_ = false;
 };
 
 }  // namespace grid::cuda

@@ -8,6 +8,7 @@
 
 #include "gil.hpp"
 #include "pool.hpp"
+#include "strides.hpp"
 
 namespace grid::cuda {
 
@@ -137,37 +138,40 @@ void HostCall::run() {
 
 void HostCall::bind_inputs() {
     const PinnedPool& pool = PinnedPool::get();
+    const int64_t item = declared_.scalar_bytes;
     for (int i = 0; i < static_cast<int>(declared_.inputs.size()); ++i) {
         if ((operands_.given >> i & 1) == 0) continue;
-        const int64_t row = declared_.inputs[i].size * declared_.scalar_bytes;
-        const int64_t stride = call_.in_stride[i] * declared_.scalar_bytes;
-        if (stride == 0 && operands_.put_small(i, call_.in[i], row, declared_.scalar_bytes)) continue;
+        const int64_t size = declared_.inputs[i].size, stride = call_.in_stride[i];
+        if (stride == 0 && operands_.put_small(i, call_.in[i], size * item, item)) continue;
         operands_.in[i] = call_.in[i];
-        operands_.in_stride[i] = call_.in_stride[i];
-        if (pool.holds(call_.in[i], (call_.batch - 1) * stride + row)) continue;
-        inputs_.push_back({const_cast<char*>(call_.in[i]), stride, row, i, 0});
-        operands_.in_stride[i] = stride == 0 ? 0 : declared_.inputs[i].size;
+        operands_.in_stride[i] = stride;
+        if (pool.holds(call_.in[i], extent(stride, size, call_.batch) * item)) continue;
+        inputs_.push_back({const_cast<char*>(call_.in[i]), stride, size, i, 0});
     }
 }
 
 void HostCall::bind_outputs() {
     const PinnedPool& pool = PinnedPool::get();
     for (int i = 0; i < static_cast<int>(declared_.outputs.size()); ++i) {
-        const int64_t row = declared_.outputs[i].size * declared_.scalar_bytes;
-        operands_.out_stride[i] = call_.batched ? call_.out_stride[i] : declared_.outputs[i].size;
+        const int64_t size = declared_.outputs[i].size;
+        const int64_t stride = call_.batched ? call_.out_stride[i] : size;
         operands_.out[i] = call_.out[i];
-        const int64_t stride = operands_.out_stride[i] * declared_.scalar_bytes;
-        if (pool.holds(call_.out[i], (call_.batch - 1) * stride + row)) continue;
-        outputs_.push_back({call_.out[i], stride, row, i, 0});
-        operands_.out_stride[i] = declared_.outputs[i].size;
+        operands_.out_stride[i] = stride;
+        if (pool.holds(call_.out[i], extent(stride, size, call_.batch) * declared_.scalar_bytes)) continue;
+        outputs_.push_back({call_.out[i], stride, size, i, 0});
     }
+}
+
+int64_t HostCall::chunk_stride(const Copy& copy) const {
+    if (copy.stride == 0) return 0;
+    return is_batch_last(copy.stride) ? batch_last(chunk_rows_) : copy.size;
 }
 
 // Divides the batch into chunks, and a chunk among the arrays that are copied.
 void HostCall::lay_out() {
     int64_t sample = 0;
     for (const auto* copies : {&inputs_, &outputs_}) {
-        for (const Copy& copy : *copies) sample += copy.row;
+        for (const Copy& copy : *copies) sample += copy.size * declared_.scalar_bytes;
     }
     const int64_t bytes = call_.batch * sample;
     const int64_t chunks = bytes <= kAtOnce ? 1 : std::max<int64_t>(2, (bytes + kMostChunk - 1) / kMostChunk);
@@ -175,10 +179,12 @@ void HostCall::lay_out() {
     for (auto* copies : {&inputs_, &outputs_}) {
         for (Copy& copy : *copies) {
             copy.offset = chunk_bytes_;
-            const size_t bytes = copy.row * (copy.host_stride == 0 ? 1 : chunk_rows_);
+            const size_t bytes = copy.size * (copy.stride == 0 ? 1 : chunk_rows_) * declared_.scalar_bytes;
             chunk_bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
         }
     }
+    for (const Copy& copy : inputs_) operands_.in_stride[copy.index] = chunk_stride(copy);
+    for (const Copy& copy : outputs_) operands_.out_stride[copy.index] = chunk_stride(copy);
 }
 
 void HostCall::fill(Slot& slot) {
@@ -187,19 +193,23 @@ void HostCall::fill(Slot& slot) {
 }
 
 void HostCall::move(const Copy& copy, const Slot& slot, bool to_host) const {
-    const int64_t rows = copy.host_stride == 0 ? 1 : slot.rows;
+    const int64_t item = declared_.scalar_bytes;
+    const bool across = is_batch_last(copy.stride);  // rows are samples, or else one scalar of all samples
+    const int64_t row = (across ? slot.rows : copy.size) * item;
+    const int64_t rows = across ? copy.size : copy.stride == 0 ? 1 : slot.rows;
+    const int64_t host_row = (across ? pitch_of(copy.stride) : copy.stride) * item;
+    const int64_t chunk_row = across ? chunk_rows_ * item : row;
     char* const chunk = slot.memory->data + copy.offset;
-    char* const host = copy.host + slot.first * copy.host_stride;
-    const Rows out{host, copy.host_stride, chunk, copy.row, copy.row};
-    const Rows in{chunk, copy.row, host, copy.host_stride, copy.row};
-    copy_rows(to_host ? out : in, rows, threads_);
+    char* const host = copy.host + distance(copy.stride, slot.first) * item;
+    copy_rows(to_host ? Rows{host, host_row, chunk, chunk_row, row} : Rows{chunk, chunk_row, host, host_row, row}, rows,
+              threads_);
 }
 
 void HostCall::launch(Slot& slot, Arena& arena) {
     Operands operands = operands_;
     operands.batch = slot.rows;
     const auto at = [&](const void* base, int64_t stride) {
-        return static_cast<const char*>(base) + slot.first * stride * declared_.scalar_bytes;
+        return static_cast<const char*>(base) + distance(stride, slot.first) * declared_.scalar_bytes;
     };
     for (int i = 0; i < static_cast<int>(declared_.inputs.size()); ++i) {
         const bool direct = (operands.given >> i & 1) != 0 && operands.in_stride[i] >= 0;

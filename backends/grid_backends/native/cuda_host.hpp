@@ -23,13 +23,13 @@ class HostCall {
     void run();
 
    private:
-    // Rows in ordinary memory, and their place in a chunk.
+    // Samples in ordinary memory, and their place in a chunk, where they lie in the same order without gaps.
     struct Copy {
         char* host;
-        int64_t host_stride;  // bytes between samples; 0: shared
-        int64_t row;          // bytes of a sample
-        int index;            // of the declared argument
-        size_t offset;        // in the chunk
+        int64_t stride;  // see strides.hpp; 0: shared
+        int64_t size;    // scalars of a sample
+        int index;       // of the declared argument
+        size_t offset;   // in the chunk, bytes
     };
     // One chunk on its way.
     struct Slot {
@@ -46,6 +46,7 @@ class HostCall {
     void launch(Slot& slot, Arena& arena);
     void finish(Slot& slot);
     void move(const Copy& copy, const Slot& slot, bool to_host) const;
+    int64_t chunk_stride(const Copy& copy) const;
 
     const Launcher& launcher_;
     const Declaration& declared_;

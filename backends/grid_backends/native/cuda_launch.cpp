@@ -100,19 +100,52 @@ const Shape& Launcher::shape(uint64_t given, int64_t batch) const {
     return **std::min_element(shapes.begin(), shapes.end(), sooner);
 }
 
+// Local memory is the driver's own, for as many threads as the device could run at once.
+void Launcher::fail_launch(const Shape& shape, Result result) const {
+    const std::string what = "launching kernel '" + shape.name + "'";
+    if (result == kOutOfMemory) {
+        throw MemoryError(what + ": " + describe(result) + "; the driver has no room for the local memory of its threads (" +
+                          std::to_string(shape.local_bytes) + " bytes each), free arrays, limit what other frameworks "
+                          "reserve, or take another shape by set_threads_per_block");
+    }
+    if (result == kTooManyResources) {
+        throw CudaError(what + " with " + std::to_string(32 * shape.workers) + " threads, " +
+                        std::to_string(shape.registers) + " registers each, and " + std::to_string(shape.shared_bytes) +
+                        " bytes of shared memory: " + describe(result) + "; take smaller blocks by set_threads_per_block(" +
+                        std::to_string(16 * shape.workers) + ")");
+    }
+    check(result, what);
+}
+
+int64_t Launcher::blocks(const Shape& shape, int64_t batch) const {
+    const int64_t groups = (batch + kLanes - 1) / kLanes;
+    const bool bounded = shape.scratch != 0 && workspaces > 0;
+    return std::min<int64_t>(groups, bounded ? std::min<int64_t>(shape.resident, workspaces) : shape.resident);
+}
+
+// Where memory is short, fewer blocks take turns.
+Memory Launcher::scratch(const Shape& shape, int64_t& blocks, Stream stream, Arena& arena) const {
+    if (shape.scratch == 0) return nullptr;
+    for (;; blocks = (blocks + 1) / 2) {
+        try {
+            return arena.take(stream, blocks * shape.scratch * unit_->scalar_bytes);
+        } catch (const MemoryError&) {
+            if (blocks == 1) throw;
+        }
+    }
+}
+
 void Launcher::launch(const Operands& operands, Stream stream, Arena& arena) const {
     const Shape& chosen = shape(operands.given, operands.batch);
-    const int64_t groups = (operands.batch + kLanes - 1) / kLanes;
-    const auto blocks = static_cast<unsigned>(std::min<int64_t>(groups, chosen.resident));
-    Memory scratch;
-    if (chosen.scratch != 0) scratch = arena.take(stream, blocks * chosen.scratch * unit_->scalar_bytes);
+    int64_t count = blocks(chosen, operands.batch);
+    const Memory own = scratch(chosen, count, stream, arena);
     const size_t outputs = chosen.outputs.size();
-    Parameter value = parameter(variant(operands.given), operands, outputs, scratch ? scratch->address : 0);
+    Parameter value = parameter(variant(operands.given), operands, outputs, own ? own->address : 0);
     void* parameters[] = {value.data()};
     const auto shared = static_cast<unsigned>(chosen.shared_bytes);
-    const Result result = Driver::get().launch(chosen.kernel, blocks, 1, 1, 32 * chosen.workers, 1, 1, shared, stream,
+    const Result result = Driver::get().launch(chosen.kernel, static_cast<unsigned>(count), 1, 1, 32 * chosen.workers, 1, 1, shared, stream,
                                                parameters, nullptr);
-    if (result != kSuccess) check(result, "launching kernel '" + chosen.name + "'");
+    if (result != kSuccess) fail_launch(chosen, result);
 }
 
 }  // namespace grid::cuda

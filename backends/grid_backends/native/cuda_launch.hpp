@@ -57,8 +57,14 @@ class Launcher {
     // Takes the place of the built-in choice.
     WorkersTable workers;
 
+    // Most blocks of a launch whose blocks need scratch; 0: all that run at once.
+    int64_t workspaces = 0;
+
    private:
     const KernelVariant& variant(uint64_t given) const;
+    void fail_launch(const Shape& shape, Result result) const;
+    int64_t blocks(const Shape& shape, int64_t batch) const;
+    Memory scratch(const Shape& shape, int64_t& blocks, Stream stream, Arena& arena) const;
 
     std::shared_ptr<CudaUnit> unit_;
     std::vector<KernelVariant> variants_;  // fewest inputs first

@@ -114,7 +114,11 @@ void register_cuda(py::module_& module) {
         .def("workers_for", &workers_for, py::arg("given"), py::arg("batch"))
         .def("set_workers", [](CudaFunction& function, WorkersTable table) {
             function.launcher().workers = std::move(table);
-        }, py::arg("table"));
+        }, py::arg("table"))
+        .def("set_workspaces", [](CudaFunction& function, int64_t most) {
+            function.launcher().workspaces = most;
+        }, py::arg("most"))
+        .def("set_batch_last", &CudaFunction::set_batch_last, py::arg("value"));
 
     module.def("cuda_device_count", &Device::count);
     module.def("cuda_device", &describe_device, py::arg("index"));

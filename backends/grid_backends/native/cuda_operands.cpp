@@ -8,12 +8,13 @@
 #include "binding.hpp"
 #include "cuda_array.hpp"
 #include "errors.hpp"
+#include "strides.hpp"
 
 namespace grid::cuda {
 
 namespace {
 
-using Axes = std::vector<int64_t>;
+using Extents = std::vector<int64_t>;
 
 std::string text(const int64_t* shape, int axes, const char* before = "(") {
     std::string result = before;
@@ -28,14 +29,9 @@ std::string expected(const Argument& argument) {
 
 std::string place(int device) { return "'cuda:" + std::to_string(device) + "'"; }
 
-bool ends_with(const View& view, const Axes& shape) {
+bool ends_with(const View& view, const Extents& shape) {
     const auto axes = static_cast<int>(shape.size());
     return view.axes >= axes && std::equal(shape.begin(), shape.end(), view.shape + view.axes - axes);
-}
-
-Range range(const void* data, int64_t stride, int64_t size, int64_t batch) {
-    const auto* const begin = static_cast<const char*>(data);
-    return batch == 0 ? Range{begin, begin} : Range{begin, begin + (batch - 1) * stride + size};
 }
 
 bool is_plain(PyObject* value) { return value == Py_None || is_array(value) || PyFloat_CheckExact(value); }
@@ -139,29 +135,13 @@ void DeviceCall::check_view(const View& view, const Argument& argument, const ch
     }
 }
 
-// Scalars between samples: the last axes have to be contiguous, the `leading` ones at equal distances.
-int64_t DeviceCall::row_stride(const View& view, const Argument& argument, int leading, const char* role) const {
-    if (view.size() == 0) return argument.size;
-    int64_t next = view.item;
-    bool regular = true;
-    for (int axis = view.axes - 1; axis >= leading; --axis) {
-        regular = regular && (view.shape[axis] == 1 || view.strides[axis] == next);
-        next *= view.shape[axis];
-    }
-    int64_t stride = -1;
-    for (int axis = leading - 1; axis >= 0; --axis) {
-        if (view.shape[axis] == 1) continue;
-        if (stride < 0) {
-            stride = view.strides[axis];
-            next = stride;
-        }
-        regular = regular && view.strides[axis] == next;
-        next *= view.shape[axis];
-    }
-    if (stride < 0) stride = argument.size * view.item;  // one sample
-    if (regular && stride >= 0 && stride % view.item == 0) return stride / view.item;
+int64_t DeviceCall::stride_of(const View& view, const Argument& argument, int leading, const char* role) const {
+    const grid::Axes<int64_t> batch{view.shape, view.strides, 0, leading};
+    const grid::Axes<int64_t> sample{view.shape, view.strides, leading, view.axes};
+    const int64_t stride = regular_stride(batch, sample, view.item);
+    if (stride >= 0) return stride;
     throw ArgumentError(named(argument, role) + " has strides " + text(view.strides, view.axes) +
-                        " in bytes; pass a C-contiguous array");
+                        " in bytes; pass a C-contiguous array, or one whose batch axes are the last in memory");
 }
 
 void DeviceCall::bind_view(int index, const View& view, const Device& device) {
@@ -173,12 +153,12 @@ void DeviceCall::bind_view(int index, const View& view, const Device& device) {
     }
     const int leading = view.axes - static_cast<int>(argument.shape.size());
     operands_.in[index] = reinterpret_cast<const void*>(view.data);
-    operands_.in_stride[index] = row_stride(view, argument, leading, "argument");
+    operands_.in_stride[index] = stride_of(view, argument, leading, "argument");
     if (leading == 0) {
         operands_.in_stride[index] = 0;
         return;
     }
-    const Axes batch(view.shape, view.shape + leading);
+    const Extents batch(view.shape, view.shape + leading);
     if (!batch_) batch_ = batch;
     if (batch == *batch_) return;
     throw ArgumentError(named(argument, "argument") + " has batch shape " + text(batch.data(), leading) + ", expected " +
@@ -203,8 +183,8 @@ void DeviceCall::bind_outputs(PyObject* out, const Device& device) {
 void DeviceCall::bind_output(int index, const View& view, const Device& device) {
     const Argument& argument = declared_.outputs[index];
     check_view(view, argument, "out for", device);
-    Axes full = batch_.value_or(Axes{});
-    Axes flat = full;
+    Extents full = batch_.value_or(Extents{});
+    Extents flat = full;
     full.insert(full.end(), argument.shape.begin(), argument.shape.end());
     flat.push_back(argument.size);
     const bool is_full = view.axes == static_cast<int>(full.size()) && ends_with(view, full);
@@ -214,7 +194,7 @@ void DeviceCall::bind_output(int index, const View& view, const Device& device) 
                             text(full.data(), static_cast<int>(full.size())));
     }
     const int leading = batch_ ? static_cast<int>(batch_->size()) : 0;
-    const int64_t stride = row_stride(view, argument, leading, "out for");
+    const int64_t stride = stride_of(view, argument, leading, "out for");
     if (!view.writable || stride < argument.size) {
         throw ArgumentError(named(argument, "out for") + " is read-only or overlaps itself; pass a writable array");
     }
@@ -225,28 +205,22 @@ void DeviceCall::bind_output(int index, const View& view, const Device& device) 
 
 // Blocks write early samples before others read late ones.
 void DeviceCall::check_overlaps(int index) const {
-    const int64_t bytes = declared_.scalar_bytes;
-    const auto output = [this, bytes](int i) {
-        return range(operands_.out[i], operands_.out_stride[i] * bytes, declared_.outputs[i].size * bytes, operands_.batch);
+    const auto output = [this](int i) {
+        return Place{operands_.out[i], operands_.out_stride[i], declared_.outputs[i].size};
     };
-    const Range written = output(index);
+    const auto refuse = [this, index](const std::string& other) {
+        throw ArgumentError(named(declared_.outputs[index], "out for") + " overlaps " + other + "; pass separate memory");
+    };
+    const Place written = output(index);
     for (size_t i = 0; i < inputs_.size(); ++i) {
         if (!inputs_[i]) continue;
-        const Range read = range(operands_.in[i], operands_.in_stride[i] * bytes, declared_.inputs[i].size * bytes,
-                                 operands_.batch);
-        if (!written.meets(read)) continue;
-        const int64_t stride = operands_.out_stride[index] * bytes;
-        const auto offset = static_cast<const char*>(operands_.in[i]) - static_cast<const char*>(operands_.out[index]);
-        const int64_t size = declared_.outputs[index].size * bytes;
-        const bool same_stride = operands_.in_stride[i] * bytes == stride;
-        if (same_stride && interleaved(offset, size, declared_.inputs[i].size * bytes, stride)) continue;
-        throw ArgumentError(named(declared_.outputs[index], "out for") + " overlaps " +
-                            "argument '" + declared_.inputs[i].name + "'; pass separate memory");
+        const Place read{operands_.in[i], operands_.in_stride[i], declared_.inputs[i].size};
+        const bool meet = written.meets(read, operands_.batch, declared_.scalar_bytes);
+        if (meet) refuse("argument '" + declared_.inputs[i].name + "'");
     }
     for (int i = 0; i < index; ++i) {
-        if (!written.meets(output(i))) continue;
-        throw ArgumentError(named(declared_.outputs[index], "out for") + " overlaps that for '" +
-                            declared_.outputs[i].name + "'; pass separate memory");
+        const bool meet = written.meets(output(i), operands_.batch, declared_.scalar_bytes);
+        if (meet) refuse("that for '" + declared_.outputs[i].name + "'");
     }
 }
 
@@ -254,12 +228,14 @@ void DeviceCall::allocate(Device& device, Arena& arena) {
     const int item = static_cast<int>(declared_.scalar_bytes);
     for (size_t i = 0; i < declared_.outputs.size(); ++i) {
         const Argument& argument = declared_.outputs[i];
-        Axes shape = batch_.value_or(Axes{});
+        Extents shape = batch_.value_or(Extents{});
         shape.insert(shape.end(), argument.shape.begin(), argument.shape.end());
         Memory memory = arena.take(stream(), operands_.batch * argument.size * item);
         operands_.out[i] = reinterpret_cast<void*>(memory->address);
-        operands_.out_stride[i] = argument.size;
-        results_.push_back(py::cast(DeviceArray(device, stream(), std::move(shape), item, std::move(memory))));
+        const bool transposed = batch_last_ && operands_.batch > 1;
+        operands_.out_stride[i] = transposed ? batch_last(operands_.batch) : argument.size;
+        const int last = transposed ? static_cast<int>(batch_->size()) : 0;
+        results_.push_back(py::cast(DeviceArray(device, stream(), std::move(shape), item, std::move(memory), last)));
     }
 }
 

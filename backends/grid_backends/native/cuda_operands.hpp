@@ -14,8 +14,9 @@ namespace grid::cuda {
 
 class DeviceCall {
    public:
-    DeviceCall(const Launcher& launcher, const Declaration& declared, std::optional<Stream> stream)
-        : launcher_(launcher), declared_(declared), stream_(stream) {}
+    // `batch_last`: the batch is contiguous in new arrays for results.
+    DeviceCall(const Launcher& launcher, const Declaration& declared, std::optional<Stream> stream, bool batch_last)
+        : launcher_(launcher), declared_(declared), stream_(stream), batch_last_(batch_last) {}
 
     // Looks for device arrays; false if there are none. An ArgumentError if inputs are not one per declared input.
     bool find(PyObject* arguments, PyObject* out);
@@ -41,13 +42,14 @@ class DeviceCall {
     void bind_output(int index, const View& view, const Device& device);
     void check_overlaps(int index) const;
     void check_view(const View& view, const Argument& argument, const char* role, const Device& device) const;
-    int64_t row_stride(const View& view, const Argument& argument, int leading, const char* role) const;
+    int64_t stride_of(const View& view, const Argument& argument, int leading, const char* role) const;
     void allocate(Device& device, Arena& arena);
     std::string named(const Argument& argument, const char* role) const;
 
     const Launcher& launcher_;
     const Declaration& declared_;
     std::optional<Stream> stream_;
+    const bool batch_last_;
     Operands operands_;
     std::vector<std::optional<View>> inputs_;
     std::vector<View> outputs_;

@@ -15,6 +15,7 @@ namespace grid::cuda {
 namespace {
 
 constexpr int kAbi = 2;
+constexpr size_t kScratchShare = 16;  // of the device's memory, one part is for the scratch of a launch
 
 Sizes sizes(const py::handle& arguments) {
     Sizes result;
@@ -142,9 +143,8 @@ void CudaUnit::find_kernel(Shape& shape) {
     const Driver& driver = Driver::get();
     const std::string what = "kernel '" + shape.name + "' of unit '" + path + "'";
     if (shape.shared_bytes > static_cast<size_t>(device_->shared_opt_in)) {
-        fail("kernel '" + shape.name + "' takes " + std::to_string(shape.shared_bytes) +
-             " bytes of shared memory per block, and " + device_->name + " has " +
-             std::to_string(device_->shared_opt_in));
+        fail_resource(shape, std::to_string(shape.shared_bytes) + " bytes of shared memory per block, and " +
+                                 device_->name + " has " + std::to_string(device_->shared_opt_in));
     }
     check(driver.module_kernel(&shape.kernel, module_, shape.name.c_str()), what);
     check(driver.kernel_set_attribute(shape.kernel, kDynamicShared, static_cast<int>(shape.shared_bytes)), what);
@@ -153,11 +153,19 @@ void CudaUnit::find_kernel(Shape& shape) {
     check(driver.kernel_attribute(&shape.max_threads, kMaxThreads, shape.kernel), what);
     int blocks = 0;
     check(driver.kernel_occupancy(&blocks, shape.kernel, 32 * shape.workers, shape.shared_bytes), what);
-    if (blocks == 0) {
-        fail("kernel '" + shape.name + "' with " + std::to_string(shape.registers) + " registers per thread does not fit " +
-             device_->name);
+    if (blocks == 0 || shape.max_threads < 32 * shape.workers) {
+        fail_resource(shape, std::to_string(shape.registers) + " registers for each of " +
+                                 std::to_string(32 * shape.workers) + " threads, and " + device_->name + " runs " +
+                                 std::to_string(shape.max_threads) + " such threads per block");
     }
     shape.resident = blocks * device_->multiprocessors;
+    if (shape.scratch == 0) return;
+    const size_t most = device_->memory().second / kScratchShare / (shape.scratch * scalar_bytes);
+    shape.resident = static_cast<int>(std::clamp<size_t>(most, 1, shape.resident));
+}
+
+void CudaUnit::fail_resource(const Shape& shape, const std::string& shortage) const {
+    throw UnitError("unit '" + path + "': kernel '" + shape.name + "' takes " + shortage + "; " + advice());
 }
 
 }  // namespace grid::cuda

@@ -26,7 +26,7 @@ struct Shape {
     Sizes outputs;
 
     Kernel kernel = nullptr;  // the rest is known when the unit is loaded
-    int resident = 0;         // blocks that the device runs at once
+    int resident = 0;         // blocks that the device runs at once, and that there is scratch for
     int local_bytes = 0;      // of a thread, in memory
     int registers = 0;
     int max_threads = 0;
@@ -60,6 +60,7 @@ class CudaUnit {
     void read(const py::dict& description);
     void check_arch() const;
     [[noreturn]] void fail_arch() const;
+    [[noreturn]] void fail_resource(const Shape& shape, const std::string& shortage) const;
     std::string advice() const;
     void load_module(const std::string& image);
     void find_kernel(Shape& shape);

@@ -4,6 +4,7 @@
 
 #include "gil.hpp"
 #include "pool.hpp"
+#include "tiles.hpp"
 
 namespace grid {
 
@@ -24,13 +25,14 @@ void execute(const Task& task, int64_t batch, int64_t operations, int64_t lanes,
     const int64_t work = operations * round_up(batch, lanes);
     GilReleased gil(work >= kReleaseGil);
     const int64_t useful = std::min<int64_t>(threads, work / kPerThread);
+    const Loop::Body body = wants_tiles(task, lanes) ? run_tiles : Task::body;
     if (useful <= 1) {
-        Task::body(&task, 0, batch);
+        body(&task, 0, batch);
         return;
     }
     const int64_t even = (batch + useful * kChunksPerThread - 1) / (useful * kChunksPerThread);
     const int64_t least = (kPerChunk + operations - 1) / operations;
-    Loop loop{Task::body, &task, batch, round_up(std::max(even, least), lanes)};
+    Loop loop{body, &task, batch, round_up(std::max(even, least), lanes)};
     Pool::get().run(loop, static_cast<int>(useful), work < kBrief);
 }
 

@@ -15,6 +15,10 @@ struct Task {
     int64_t in_stride[kMaxArguments];
     void* out[kMaxArguments];
     int64_t out_stride[kMaxArguments];
+    int64_t out_size[kMaxArguments];  // scalars per sample
+    int inputs;
+    int outputs;
+    int64_t scalar_bytes;
 
     static void body(const void* context, int64_t begin, int64_t end) {
         const Task& task = *static_cast<const Task*>(context);

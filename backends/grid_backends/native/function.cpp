@@ -41,7 +41,7 @@ void Function::add_variant(const grid_function& function) {
 }
 
 PyObject* Function::call(PyObject* arguments, PyObject* out, int threads) const {
-    Binding call(declared_);
+    Binding call(declared_, batch_last_);
     try {
         if (!call.bind(arguments, out)) return Py_NewRef(Py_NotImplemented);
         if (call.own_output() && !call.allocate()) return nullptr;
@@ -71,7 +71,11 @@ void Function::evaluate(const Binding& call, int threads) const {
     for (size_t i = 0; i < declared_.outputs.size(); ++i) {
         task.out[i] = call.out[i];
         task.out_stride[i] = call.out_stride[i];
+        task.out_size[i] = declared_.outputs[i].size;
     }
+    task.inputs = static_cast<int>(variant.sources.size());
+    task.outputs = static_cast<int>(declared_.outputs.size());
+    task.scalar_bytes = declared_.scalar_bytes;
     if (call.batch == 0) return;
     execute(task, call.batch, std::max<int64_t>(variant.function->operations, 1), unit_->table().lanes, threads);
 }

@@ -23,6 +23,9 @@ class Function {
     // Evaluates canonical arguments (see Binding); anything else returns NotImplemented and does nothing. Never throws.
     PyObject* call(PyObject* arguments, PyObject* out, int threads) const;
 
+    // Whether the batch is contiguous in new arrays for results, instead of the samples.
+    void set_batch_last(bool value) { batch_last_ = value; }
+
    private:
     struct UnitVariant : Variant {
         const grid_function* function;
@@ -35,6 +38,7 @@ class Function {
     std::shared_ptr<const Unit> unit_;
     Declaration declared_;
     std::vector<UnitVariant> variants_;  // fewest inputs first
+    bool batch_last_ = false;
     uint64_t used_ = 0;                  // inputs that some variant takes
 };
 

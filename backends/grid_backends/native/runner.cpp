@@ -88,7 +88,8 @@ PYBIND11_MODULE(_runner, module) {
                                    type->ht_type.tp_call = call_function;
                                }))
         .def(py::init<std::shared_ptr<grid::Unit>, const py::sequence&, const py::sequence&, py::object>(),
-             py::arg("unit"), py::arg("inputs"), py::arg("outputs"), py::arg("result") = py::none());
+             py::arg("unit"), py::arg("inputs"), py::arg("outputs"), py::arg("result") = py::none())
+        .def("set_batch_last", &grid::Function::set_batch_last, py::arg("value"));
 
     grid::cuda::register_cuda(module);
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from grid_backends.numpy.arguments import Array
+from grid_backends.numpy.layouts import is_regular
 from grid_backends.numpy.signature import Argument, Signature
 from grid_core.errors import ArgumentError
 
@@ -36,7 +37,8 @@ def bind_out(signature: Signature, out: Any, batch: tuple[int, ...]) -> Buffers:
     Raises
     ------
     ArgumentError
-        It has a wrong shape or dtype, is read-only, has rows that are not contiguous, or overlaps itself.
+        It has a wrong shape or dtype, is read-only, lies in memory in an order that units do not write, or overlaps
+        itself.
     """
     outputs = signature.outputs
     if len(outputs) == 1:
@@ -100,13 +102,13 @@ def _writable(signature: Signature, out: Any, what: str) -> Array:
 
 
 def _reshaped(buffer: Array, shape: tuple[int, ...], batch_axes: int, what: str) -> Array:
-    """Return a view in the given shape; the rows of samples must be contiguous and apart from each other."""
+    """Return a view in the given shape; its memory must be in C order, or have the batch last."""
     if buffer.size:
         rows: Array = buffer.reshape((prod(shape[:batch_axes]), -1))
-        apart = len(rows) == 1 or rows.strides[0] >= rows[0].nbytes
-        if not (np.may_share_memory(rows, buffer) and rows[0].flags.c_contiguous and apart):
+        if not (np.may_share_memory(rows, buffer) and is_regular(rows)):
             raise ArgumentError(
-                f"{what} has strides {buffer.strides}; pass a C-contiguous array as numpy.empty makes it"
+                f"{what} has strides {buffer.strides}; pass a C-contiguous array as numpy.empty makes it, or one whose "
+                "batch axes are the last in memory, as numpy.empty((size, batch)).T"
             )
     return buffer.reshape(shape)
 

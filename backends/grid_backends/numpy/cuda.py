@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from grid_backends.errors import UnitError
 from grid_backends.numpy.handle import RobotHandle
 from grid_backends.numpy.methods import MethodStyle
-from grid_backends.numpy.record import Call, RobotRecord
+from grid_backends.numpy.record import RobotRecord
 from grid_backends.numpy.signature import Signature
 from grid_backends.numpy.units import declared_arguments
 from grid_core.errors import OptionError
@@ -90,12 +90,9 @@ class CudaHandle(RobotHandle):
         self._index = device_index(record.device)
         self._threads_per_block = -1
 
-    def _open(self, signature: Signature) -> Call:
-        function = super()._open(signature)
-        self._apply(function)
-        return function
-
-    def _apply(self, function: Any) -> None:
+    def _configure(self, function: Any) -> None:
+        super()._configure(function)
+        function.set_workspaces(self._workspace_slots)
         threads = self._threads_per_block
         function.set_workers([] if threads < 0 else [(sys.maxsize, max(1, threads // LANES))])
 
@@ -116,9 +113,7 @@ class CudaHandle(RobotHandle):
             ``n`` is neither -1 nor from 1 to 1024.
         """
         self._threads_per_block = _checked_block(n)
-        for call in self._calls:
-            if hasattr(call, "set_workers"):
-                self._apply(call)
+        self._configure_all()
 
     def kernel_max_threads(self, algo: str) -> int:
         """Return the largest block that any kernel of an algorithm can have; -1 if it is unknown or not built."""
@@ -130,8 +125,9 @@ class CudaHandle(RobotHandle):
     def device_profile(self) -> dict[str, Any]:
         """Facts of the GPU: compute capability, memory in bytes, largest shared memory of a block.
 
-        ``arena_bytes`` is what calls on this device have taken so far for results and scratch. Scratch is bounded by
-        the blocks that run at once, so there is no number of workspace slots to set, and no slab to install.
+        ``device_cc`` and ``artifact_cc`` are compute capabilities, of the GPU and the first one of the build.
+        ``arena_bytes`` is what calls on this device have taken so far for results and scratch, ``workspace_slots`` the
+        bound that :meth:`context` was given.
         """
         from grid_backends.native import cuda_device
 
@@ -139,10 +135,12 @@ class CudaHandle(RobotHandle):
         return {
             "name": facts["name"],
             "device_cc": facts["compute"],
+            "artifact_cc": self._record.facts.get("cuda_arch"),
             "multiprocessors": facts["multiprocessors"],
             "total_bytes": facts["total_bytes"],
             "free_bytes": facts["free_bytes"],
             "arena_bytes": facts["arena_bytes"],
+            "workspace_slots": self._workspace_slots,
             "max_batch": self.max_batch,
             "smem_optin_bytes": facts["shared_bytes"],
             "slab_installed": False,

@@ -47,7 +47,8 @@ def _parameters(signature: Signature, arrays: str) -> Iterator[str]:
     yield f"out : {arrays}, optional"
     yield _indented(
         f"Written to instead of new memory: dtype {signature.dtype}, the shape of the result with its batch axes, or "
-        "flat per sample. A tuple of such arrays, or one flat buffer, if there are several results."
+        "flat per sample; in C order, or with the batch last in memory. A tuple of such arrays, or one flat buffer, if "
+        "there are several results."
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from grid_backends.numpy.arguments import Array, normalise
 from grid_backends.numpy.buffers import bind_out
 from grid_backends.numpy.general import apart, checked
+from grid_backends.numpy.layouts import BATCH_FIRST, new_array
 from grid_backends.numpy.record import Call
 from grid_backends.numpy.signature import Signature
 from grid_core.errors import ArgumentError
@@ -19,7 +20,9 @@ Lists = dict[int, tuple[Array, ...]]
 """The items of each input that has some, by its number."""
 
 
-def call_each(signature: Signature, call: Call, values: tuple[Any, ...], out: Any, *where: Any) -> Any:
+def call_each(
+    signature: Signature, call: Call, values: tuple[Any, ...], out: Any, *where: Any, layout: str = BATCH_FIRST
+) -> Any:
     """Call once per item, each call writing its part of the result.
 
     Parameters
@@ -34,7 +37,7 @@ def call_each(signature: Signature, call: Call, values: tuple[Any, ...], out: An
     """
     lists = {n: values[n] for n, i in enumerate(signature.algorithm.inputs) if i.each}
     count = _common_length(signature, lists)
-    if count > 0 and signature.result is None:
+    if count > 0 and signature.result is None and layout == BATCH_FIRST:
         answer = _call_plainly(signature, call, values, lists, count, out, *where)
         if answer is not None:
             return answer
@@ -42,15 +45,23 @@ def call_each(signature: Signature, call: Call, values: tuple[Any, ...], out: An
     arguments = normalise(signature, tuple(first.get(n, value) for n, value in enumerate(values)))
     batch = (*arguments.batch, count)
     if out is None:
-        out = tuple(np.empty(batch + o.shape, signature.dtype) for o in signature.outputs)
+        out = tuple(new_array(batch, o.shape, signature.dtype, layout) for o in signature.outputs)
         out = out[0] if signature.result is None else out
     buffers = bind_out(signature, out, batch)
     inputs = tuple(apart(a, buffers.arrays) for a in arguments.arrays)
     for item, given in enumerate(_items(inputs, lists, count)):
         parts = tuple(_part(b, arguments.batch, count, item) for b in buffers.arrays)
-        results = parts[0] if signature.result is None else parts
-        checked(call(given, results, *where), signature)
+        if all(part[: 1 if arguments.batch else None].flags.c_contiguous for part in parts):
+            checked(call(given, parts[0] if signature.result is None else parts, *where), signature)
+        else:
+            _copy(checked(call(given, None, *where), signature), parts)
     return buffers.answer
+
+
+def _copy(result: Any, parts: tuple[Array, ...]) -> None:
+    """Write results to memory that a function cannot write itself, such as every third entry of a batch."""
+    for part, value in zip(parts, result if isinstance(result, tuple) else (result,), strict=True):
+        part[...] = value
 
 
 def _call_plainly(

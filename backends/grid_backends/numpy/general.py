@@ -26,14 +26,14 @@ def call_general(signature: Signature, call: Call, values: tuple[Any, ...], out:
     if out is None:
         result = checked(call(arguments.arrays, None, *where), signature)
         outputs = (result,) if signature.result is None else result
-        return pack(signature, outputs, arguments.batch)
+        return _pack(signature, outputs, arguments.batch)
     buffers = bind_out(signature, out, arguments.batch)
     inputs = tuple(apart(a, buffers.arrays) for a in arguments.arrays)
     checked(call(inputs, buffers.arrays, *where), signature)
     return buffers.answer
 
 
-def pack(signature: Signature, outputs: Sequence[Array], batch: tuple[int, ...]) -> Any:
+def _pack(signature: Signature, outputs: Sequence[Array], batch: tuple[int, ...]) -> Any:
     """Return outputs of shape (B, ...) in their declared shapes, as one array or as the named tuple."""
     arrays = [a.reshape(batch + o.shape) for a, o in zip(outputs, signature.outputs, strict=True)]
     return arrays[0] if signature.result is None else signature.result(*arrays)

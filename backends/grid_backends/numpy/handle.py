@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grid_backends.errors import ClosedHandleError, NotAvailableError, UnknownMethodError
+from grid_backends.numpy.contexts import checked_slots, next_context
 from grid_backends.numpy.each import call_each
 from grid_backends.numpy.general import call_general
+from grid_backends.numpy.layouts import BATCH_FIRST, BATCH_LAST, checked_layout
 from grid_backends.numpy.methods import CPU_METHODS, add_methods
 from grid_backends.numpy.parameters import ParameterMethods, ParameterTables
 from grid_backends.numpy.reading import Readings
@@ -55,6 +57,9 @@ class RobotHandle(ParameterMethods):
         self._functions = functions
         self._threads = default_threads()
         self._convention = "pinocchio"
+        self._layout = BATCH_FIRST
+        self._ctx_id = 0
+        self._workspace_slots = 0
         self._closed = False
         self._signatures: tuple[Signature, ...] = tuple(record.signatures.values())
         self._places = {signature.name: i for i, signature in enumerate(self._signatures)}
@@ -80,7 +85,17 @@ class RobotHandle(ParameterMethods):
         function = self._functions.get(signature.name)
         if function is None:
             raise self._not_built(signature)
+        self._configure(function)
         return function
+
+    def _configure(self, function: Any) -> None:
+        """Apply the settings of this handle to a function of its own."""
+        function.set_batch_last(self._layout == BATCH_LAST)
+
+    def _configure_all(self) -> None:
+        for call in self._calls:
+            if hasattr(call, "set_batch_last"):  # those that have not been called are configured when they are opened
+                self._configure(call)
 
     def _general(self, index: int, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
         return call_general(self._signatures[index], self._calls[index], arguments, out, *where)
@@ -124,7 +139,7 @@ class RobotHandle(ParameterMethods):
         return call_scan(signature, callees, arguments, out, *where)
 
     def _for_each(self, index: int, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
-        return call_each(self._signatures[index], self._calls[index], arguments, out, *where)
+        return call_each(self._signatures[index], self._calls[index], arguments, out, *where, layout=self._layout)
 
     def _not_built(self, signature: Signature) -> AlgorithmNotBuiltError:
         return AlgorithmNotBuiltError(
@@ -205,6 +220,21 @@ class RobotHandle(ParameterMethods):
         self._check_convention(value)
         self._convention = value
 
+    @property
+    def output_layout(self) -> str:
+        """How new results lie in memory: ``"batch_first"`` (default) or ``"batch_last"``.
+
+        Shapes are the same. With the batch last, a result is a transposed view of memory in which all values of one
+        entry are adjacent: ``result.T`` of a (B, nv) result is contiguous. Arguments and ``out=`` arrays are taken
+        without copies in either order, whatever the setting.
+        """
+        return self._layout
+
+    @output_layout.setter
+    def output_layout(self, value: str) -> None:
+        self._layout = checked_layout(value)
+        self._configure_all()
+
     # -- the entry ----------------------------------------------------------------------------------------------------
 
     @property
@@ -229,8 +259,27 @@ class RobotHandle(ParameterMethods):
 
     @property
     def ctx_id(self) -> int:
-        """Id of the run-time context: 0, the default one."""
-        return 0
+        """Number of the context that this handle is: 0, unless it was made by :meth:`context`."""
+        return self._ctx_id
+
+    def context(self, *, workspace_slots: int = 0) -> RobotHandle:
+        """Return another handle on the same build, with run-time parameters and launch settings of its own.
+
+        It begins with the parameters of the build and the thread, convention and layout settings of this handle;
+        closing either leaves the other open. Calls from several threads or on several streams need no contexts: they
+        share nothing that a call could change.
+
+        Parameters
+        ----------
+        workspace_slots : int
+            Most workspaces in device memory that a launch on a GPU may have, one per block; 0: as many as blocks run at
+            once, within a sixteenth of the memory. Fewer take less memory and more time. On a CPU there are none.
+        """
+        other: RobotHandle = type(self).__bases__[0](self._record, self._functions)
+        other._ctx_id = next_context()
+        other._workspace_slots = checked_slots(workspace_slots)
+        other._threads, other._convention, other._layout = self._threads, self._convention, self._layout
+        return other
 
     @property
     def meta(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from grid_core.plugins.algorithm import Algorithm
 Call = Callable[..., Any]
 """``call(arguments, out, *where)``: one entry per declared input; the result, or ``NotImplemented`` for arguments that
 have to be normalised first (see :mod:`grid_backends.numpy.arguments`). ``where`` is the number of threads on a CPU, and
-a stream before that on a GPU."""
+a stream before that on a GPU. ``call.set_batch_last(bool)`` says how new results lie in memory."""
 
 DTYPES = ("float32", "float64")
 

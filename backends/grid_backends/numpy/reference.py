@@ -10,7 +10,7 @@ import numpy as np
 
 from grid_backends.numpy.arguments import Array, normalise
 from grid_backends.numpy.buffers import bind_out
-from grid_backends.numpy.general import pack
+from grid_backends.numpy.layouts import BATCH_FIRST, BATCH_LAST, new_array
 from grid_backends.numpy.record import Call, RobotRecord
 from grid_backends.numpy.signature import Argument, Signature
 
@@ -44,10 +44,16 @@ class _Interpreted:
     def __init__(self, signature: Signature, evaluate: Evaluate) -> None:
         self._signature = signature
         self._evaluate = evaluate
+        self._layout = BATCH_FIRST
+
+    def set_batch_last(self, value: bool) -> None:
+        self._layout = BATCH_LAST if value else BATCH_FIRST
 
     def __call__(self, values: tuple[Any, ...], out: Any, threads: int) -> Any:  # noqa: ARG002
         arguments = normalise(self._signature, values)
-        buffers = None if out is None else bind_out(self._signature, out, arguments.batch)
+        if out is None:
+            out = self._new(arguments.batch)
+        buffers = bind_out(self._signature, out, arguments.batch)
         batch = prod(arguments.batch)
         inputs = {
             i.name: _rows(a, i, batch)
@@ -55,15 +61,13 @@ class _Interpreted:
             if a is not None
         }
         results = self._evaluate(self._signature.name, inputs)
-        outputs = [self._output(results[o.name], (batch, *o.shape)) for o in self._signature.outputs]
-        if buffers is None:
-            return pack(self._signature, outputs, arguments.batch)
-        for target, array in zip(buffers.arrays, outputs, strict=True):
-            target[...] = array.reshape(target.shape)
+        for target, output in zip(buffers.arrays, self._signature.outputs, strict=True):
+            target[...] = results[output.name].reshape(target.shape)
         return buffers.answer
 
-    def _output(self, array: Array, shape: tuple[int, ...]) -> Array:
-        return np.asarray(array, self._signature.dtype).reshape(shape)
+    def _new(self, batch: tuple[int, ...]) -> Any:
+        arrays = [new_array(batch, o.shape, self._signature.dtype, self._layout) for o in self._signature.outputs]
+        return arrays[0] if self._signature.result is None else tuple(arrays)
 
 
 def _rows(array: Array, argument: Argument, batch: int) -> Array:

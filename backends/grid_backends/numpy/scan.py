@@ -159,6 +159,12 @@ def _results(
             names = ", ".join(o.name for o in signature.outputs)
             raise ArgumentError(f"{signature.name}: out is no tuple of arrays for ({names})")
         views = [view_of(signature, o, b, s) for o, b, s in zip(signature.outputs, given, shapes, strict=True)]
+        for view, output in zip(views, signature.outputs, strict=True):
+            if view.size and output.size > 1 and view.strides[-1] != view.itemsize:
+                raise ArgumentError(
+                    f"{signature.name}: out for {output.name!r} has strides {view.strides}; steps are rows, which the "
+                    "next step reads, so pass a C-contiguous array"
+                )
         if any(np.shares_memory(a, b) for a, b in combinations(views, 2)):
             raise ArgumentError(f"{signature.name}: arrays in out overlap each other; pass separate ones")
     buffers = tuple(v.reshape((prod(batch), *v.shape[len(batch) :])) for v in views)

@@ -5,11 +5,14 @@
 // All warps of the block, wherever each is in its own program: every warp arrives equally often.
 #define GRID_BARRIER() asm volatile("bar.sync 0;" ::: "memory")
 
+#include "grid_unit.h"
+
 namespace grid {
 
 // The one parameter of a kernel. Consecutive samples are a stride apart, in scalars; a stride of 0 shares one row among
 // all samples, and a null input reads as zeros. A negative input stride -1-k means that the one row, shared, is in
-// `small` from scalar k on: numbers and short vectors travel with the launch.
+// `small` from scalar k on: numbers and short vectors travel with the launch. A stride of GRID_BATCH_LAST + pitch: samples
+// are adjacent, and the scalars of a sample a pitch apart.
 //
 // A launch has any number of blocks of `32 * workers` threads, which share out the batch in groups of 32 samples, and the
 // kernel's `shared_bytes` of dynamic shared memory. `scratch` has room for the kernel's scratch scalars per block.
@@ -69,6 +72,15 @@ __device__ __forceinline__ void stage_rows(T* to, const Io& io, int input, long 
         return;
     }
     const void* const base = io.in[input];
+    if (stride >= GRID_BATCH_LAST) {
+        const long long pitch = stride - GRID_BATCH_LAST;
+        const T* const from = static_cast<const T*>(base) + first;
+        for (int i = threadIdx.x; i < 32 * K; i += blockDim.x) {
+            const int l = i % 32, k = i / 32;
+            to[l * Padded + k] = from[k * pitch + (l < rows ? l : rows - 1)];
+        }
+        return;
+    }
     const T* const from = static_cast<const T*>(base) + first * stride;
     for (int i = threadIdx.x; i < 32 * K; i += blockDim.x) {
         const int l = i / K, k = i - l * K;
@@ -93,9 +105,23 @@ struct Places {
 template <class Block, class Place>
 Places(const Block*, const Place*) -> Places<Block, Place>;
 
-// Copies the outputs of `rows` samples from 33-wide rows to batch-first memory, consecutive threads to consecutive addresses.
+// Copies the outputs of `rows` samples from 33-wide rows to memory with the batch last, a warp to adjacent addresses.
+template <int K, class T, class Kept>
+__device__ __forceinline__ void unstage_entries(const T* staged, void* base, long long stride, long long first, int rows, Kept kept) {
+    const long long pitch = stride - GRID_BATCH_LAST;
+    const int lane = threadIdx.x % 32;
+    if (lane >= rows) return;
+    T* const to = static_cast<T*>(base) + first + lane;
+    for (int k = threadIdx.x / 32; k < K; k += blockDim.x / 32) {
+        const int place = kept(k);
+        to[k * pitch] = place < 0 ? T(0) : staged[33 * place + lane];
+    }
+}
+
+// Copies them to batch-first memory, consecutive threads to consecutive addresses.
 template <int K, class T, class Kept>
 __device__ __forceinline__ void unstage_rows(const T* staged, void* base, long long stride, long long first, int rows, Kept kept) {
+    if (stride >= GRID_BATCH_LAST) return unstage_entries<K>(staged, base, stride, first, rows, kept);
     T* const to = static_cast<T*>(base) + first * stride;
     for (int i = threadIdx.x; i < rows * K; i += blockDim.x) {
         const int l = i / K, k = i - l * K, place = kept(k);
@@ -103,13 +129,15 @@ __device__ __forceinline__ void unstage_rows(const T* staged, void* base, long l
     }
 }
 
-// The same from rows in global memory, through one 32 by 33 tile of shared memory per warp.
-template <int K, class T, class Kept>
+// The same from rows in global memory, through 32 by 33 tiles of shared memory, one for each of the first warps.
+template <int K, int Tiles, class T, class Kept>
 __device__ __forceinline__ void unstage_tiles(const T* rows_of, void* base, long long stride, long long first, int rows, T* tiles, Kept kept) {
+    if (stride >= GRID_BATCH_LAST) return unstage_entries<K>(rows_of, base, stride, first, rows, kept);
     T* const to = static_cast<T*>(base) + first * stride;
-    T* const tile = tiles + (threadIdx.x / 32) * 32 * 33;
-    const int lane = threadIdx.x % 32;
-    for (int k0 = threadIdx.x / 32 * 32; k0 < K; k0 += blockDim.x) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    if (warp >= Tiles) return;
+    T* const tile = tiles + warp * 32 * 33;
+    for (int k0 = 32 * warp; k0 < K; k0 += 32 * Tiles) {
         const int width = K - k0 < 32 ? K - k0 : 32;
         for (int k = 0; k < width; ++k) {
             const int place = kept(k0 + k);

@@ -4,13 +4,17 @@
 
 #include <stdint.h>
 
-#define GRID_UNIT_ABI 1u
+#define GRID_UNIT_ABI 2u
+
+/* A stride of GRID_BATCH_LAST + pitch: consecutive samples are adjacent, and the scalars of one sample a pitch apart, which
+ * is at least the number of samples. */
+#define GRID_BATCH_LAST (INT64_C(1) << 62)
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* One argument: `size` scalars per sample, stored contiguously. */
+/* One argument: `size` scalars per sample, contiguous unless its stride says otherwise. */
 typedef struct grid_argument {
     const char* name;
     int64_t size;

@@ -53,6 +53,14 @@ __attribute__((noinline)) void store_rows(T* base, std::int64_t stride, int n, C
 template <int K, class T, class Block, class Place>
 GRID_INLINE void store_places(T* base, std::int64_t stride, int n, const pack<T>* src, const Block* blocks,
                               const Place* lists, bool streaming = false) {
+    if (is_batch_last(stride)) {
+        const auto at = [=](int k) {
+            const int number = blocks[k / detail::block_columns];
+            return number < 0 ? pack<T>{} : src[lists[detail::block_columns * number + k % detail::block_columns]];
+        };
+        detail::store_batch_last<K>(base, stride, n, at);
+        return;
+    }
     const detail::columns_in_places<T, Block, Place> columns{src, blocks, lists};
     if (streaming) detail::stream_rows<K>(base, stride, n, columns);
     else detail::store_rows<K>(base, stride, n, columns);

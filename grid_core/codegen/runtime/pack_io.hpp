@@ -3,6 +3,7 @@
 #ifndef GRID_PACK_IO_HPP
 #define GRID_PACK_IO_HPP
 
+#include "pack_batch_last.hpp"
 #include "pack_rows.hpp"
 #include "pack_stream.hpp"
 #include "pack_transpose.hpp"
@@ -47,6 +48,8 @@ template <int K, class T>
 __attribute__((noinline)) void load_unusual(pack<T>* dst, const T* base, std::int64_t stride, int n) {
     if (base == nullptr) {
         for (int k = 0; k < K; ++k) dst[k] = pack<T>{};
+    } else if (is_batch_last(stride)) {
+        load_batch_last<K>(dst, base, stride, n);
     } else if (stride == 0 || n == 1) {
         for (int k = 0; k < K; ++k) dst[k] = gm::broadcast<pack<T>>(base[k]);
     } else {
@@ -59,6 +62,10 @@ __attribute__((noinline)) void load_unusual(pack<T>* dst, const T* base, std::in
 
 template <int K, class T>
 __attribute__((noinline)) void store_unusual(T* base, std::int64_t stride, int n, const pack<T>* src) {
+    if (is_batch_last(stride)) {
+        store_batch_last<K>(base, stride, n, [=](int k) { return src[k]; });
+        return;
+    }
     separate_rows<T> rows;
     rows.count = n;
     for (int l = 0; l < lanes<T>; ++l) rows.row[l] = base + (l < n ? l : n - 1) * stride;
@@ -80,7 +87,7 @@ struct columns_in_order {
 }  // namespace detail
 
 // dst[k] lane l = base[min(l, n - 1) * stride + k] for K columns and 1 <= n <= L valid rows. A stride of 0 shares one
-// row among all lanes, a null base reads as zeros.
+// row among all lanes, a null base reads as zeros, and GRID_BATCH_LAST + pitch has its own order (pack_batch_last.hpp).
 template <int K, class T>
 GRID_INLINE void load(pack<T>* dst, const T* base, std::int64_t stride, int n) {
     if (__builtin_expect(base == nullptr || stride != K || n != lanes<T>, 0))
@@ -101,7 +108,7 @@ constexpr bool outgrows_caches(std::int64_t rows) {
 // `streaming` are for other threads to see after settle().
 template <int K, class T>
 GRID_INLINE void store(T* base, std::int64_t stride, int n, const pack<T>* src, bool streaming = false) {
-    if (streaming) detail::stream_rows<K, T>(base, stride, n, detail::columns_in_order<T>{src});
+    if (streaming && !is_batch_last(stride)) detail::stream_rows<K, T>(base, stride, n, detail::columns_in_order<T>{src});
     else if (__builtin_expect(stride != K || n != lanes<T>, 0)) detail::store_unusual<K, T>(base, stride, n, src);
     else if constexpr (K == 1) detail::write_row<lanes<T>>(base, src[0]);
     else detail::store_columns<K, T>(detail::adjacent_rows<T, K>{base}, src);

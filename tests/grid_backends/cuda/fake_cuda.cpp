@@ -52,36 +52,51 @@ int logged(const char* name, Values... values) {
 
 uintptr_t number(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
+constexpr int64_t kBatchLast = int64_t{1} << 62;
+
+// The scalars of one sample.
+template <class T>
+struct Sample {
+    T* p;
+    int64_t step;
+    T& operator[](int64_t i) const { return p[i * step]; }
+};
+
 // What a kernel gets; the layout of grid::Arguments.
 struct Io {
     const uint64_t* words;
     int in, out;
     template <class T>
-    const T* row(int i, int64_t sample) const {
-        const auto stride = static_cast<int64_t>(words[in + out + i]);
-        const auto* small = reinterpret_cast<const T*>(words + 2 * in + 2 * out + 2);
-        if (stride < 0) return small - 1 - stride;
-        const auto* base = reinterpret_cast<const T*>(words[i]);
-        return base == nullptr ? nullptr : base + stride * sample;
+    Sample<T> sample(uint64_t base, int64_t stride, int64_t index) const {
+        const bool last = stride >= kBatchLast;
+        return {reinterpret_cast<T*>(base) + (last ? index : stride * index), last ? stride - kBatchLast : 1};
     }
     template <class T>
-    T* result(int i, int64_t sample) const {
-        return reinterpret_cast<T*>(words[in + i]) + static_cast<int64_t>(words[2 * in + out + i]) * sample;
+    Sample<const T> input(int i, int64_t index) const {
+        const auto stride = static_cast<int64_t>(words[in + out + i]);
+        const auto* small = reinterpret_cast<const T*>(words + 2 * in + 2 * out + 2);
+        if (stride < 0) return {small - 1 - stride, 1};
+        return words[i] == 0 ? Sample<const T>{nullptr, 0} : sample<const T>(words[i], stride, index);
+    }
+    template <class T>
+    Sample<T> result(int i, int64_t index) const {
+        return sample<T>(words[in + i], static_cast<int64_t>(words[2 * in + out + i]), index);
     }
     void* scratch() const { return reinterpret_cast<void*>(words[2 * in + 2 * out]); }
     int64_t batch() const { return static_cast<int64_t>(words[2 * in + 2 * out + 1]); }
 };
 
 template <class T>
-T at(const T* values, int i) {
-    return values == nullptr ? T(0) : values[i];
+T at(const Sample<const T>& values, int i) {
+    return values.p == nullptr ? T(0) : values[i];
 }
 
 template <class T>
 void run(const FakeKernel& kernel, const Io& io) {
     for (int64_t s = 0; s < io.batch(); ++s) {
-        const T *q = io.row<T>(0, s), *qd = io.row<T>(1, s), *gravity = io.row<T>(2, s), *f_ext = io.row<T>(3, s);
-        const T *probe = io.row<T>(4, s), *qdd = kernel.variant() == 2 ? io.row<T>(5, s) : nullptr;
+        const auto input = [&](int i) { return io.input<T>(i, s); };
+        const auto q = input(0), qd = input(1), gravity = input(2), f_ext = input(3), probe = input(4);
+        const auto qdd = kernel.variant() == 2 ? input(5) : Sample<const T>{nullptr, 0};
         T sum = 0;
         for (int i = 0; i < kernel.nq; ++i) sum += at(q, i);
         for (int i = 0; i < kernel.nv; ++i) {

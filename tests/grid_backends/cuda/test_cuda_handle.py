@@ -13,6 +13,7 @@ from grid_backends.errors import NotAvailableError
 from grid_backends.native import DeviceArray
 from grid_backends.numpy import CudaHandle, UnitFunctions
 from grid_backends.numpy.cuda import BINARY
+from grid_backends.numpy.unavailable import NOT_NEEDED
 from grid_core.errors import OptionError
 from grid_core.model import Model
 from tests.grid_backends.cuda.fakes import FakeDriver, InterfaceArray, write_unit
@@ -21,9 +22,9 @@ from tests.grid_backends.toys import expected, make_record
 
 @pytest.fixture
 def make(fake: FakeDriver, native: ModuleType, model: Model, tmp_path: Path) -> Any:
-    def made(device: str = "cuda") -> CudaHandle:
-        record = make_record(model, device=device)
-        return CudaHandle(record, UnitFunctions(record, {"toy": write_unit(tmp_path, model) / BINARY}))
+    def made(device: str = "cuda", **changes: Any) -> CudaHandle:
+        record = make_record(model, device=device, facts={"cuda_arch": 90})
+        return CudaHandle(record, UnitFunctions(record, {"toy": write_unit(tmp_path, model, **changes) / BINARY}))
 
     return made
 
@@ -87,6 +88,7 @@ def test_kernel_max_threads(robot: Any) -> None:
 def test_device_profile(make: Any) -> None:
     profile = make("cuda:1").device_profile
     assert (profile["name"], profile["device_cc"], profile["multiprocessors"]) == ("Fake 1", 90, 4)
+    assert profile["artifact_cc"] == 90
     assert profile["smem_optin_bytes"] == 200_000
     assert profile["free_bytes"] < profile["total_bytes"]
 
@@ -109,6 +111,17 @@ def test_methods_document_the_stream(robot: Any) -> None:
     assert "tau : ndarray or device array, shape (..., nv)" in text
 
 
-def test_what_is_not_needed_says_why(robot: Any) -> None:
-    with pytest.raises(NotAvailableError, match="kernels are chosen by batch size"):
-        robot.apply_profile_overlay("torch")
+@pytest.mark.parametrize("name", sorted(NOT_NEEDED))
+def test_what_is_not_needed_says_why(robot: Any, name: str) -> None:
+    with pytest.raises(NotAvailableError, match=f"has no '{name}': .*(each call|framework)"):
+        getattr(robot, name)
+
+
+def test_contexts_bound_the_workspaces(fake: FakeDriver, make: Any, samples: Any) -> None:
+    robot = make(scratch=1000)
+    context = robot.context(workspace_slots=3)
+    assert (robot.device_profile["workspace_slots"], context.device_profile["workspace_slots"]) == (0, 3)
+    q, qd = samples(2000)
+    np.testing.assert_array_equal(context.toy(q, qd), robot.toy(q, qd))
+    few, many = fake.launches()[0], fake.launches()[-1]
+    assert (few["blocks"], many["blocks"]) == (3, 63)

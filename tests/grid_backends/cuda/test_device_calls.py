@@ -184,7 +184,7 @@ class TestOut:
             {"qd": InterfaceArray(np.zeros((3, 2 * NV))[:, ::2])},
             "argument 'qd' has strides .*pass a C-contiguous array",
         ),
-        ({"qd": InterfaceArray(np.zeros((NV, 3)).T)}, "argument 'qd' has strides"),
+        ({"qd": InterfaceArray(np.zeros((NV, 6)).T[::2])}, "argument 'qd' has strides"),
         ({"qd": np.zeros((3, NV))}, "argument 'qd' is in host memory and other arrays of the call are on a device"),
         ({"qd": None}, "argument 'qd' is required and was not given"),
         ({"gravity": "down"}, "argument 'gravity' cannot be read as an array of real numbers"),
@@ -209,6 +209,44 @@ def test_an_array_on_another_device_is_refused(open_toy: Any, samples: Any) -> N
     assert elsewhere.device == "cuda:1"
     with pytest.raises(ArgumentError, match="'qd' is on 'cuda:1', expected 'cuda:0', where this handle runs"):
         call(open_toy(), q, elsewhere)
+
+
+class TestBatchLast:
+    def test_results_are_strided(self, open_toy: Any, samples: Any) -> None:
+        pair = open_toy("pair_of_toys")
+        pair.set_batch_last(True)
+        q, qd = samples(2, 5)
+        result = call(pair, *on_device(q, qd))
+        assert result.tau.__cuda_array_interface__["strides"] == (40, 8, 80)
+        assert result.outer.numpy().strides == (40, 8, 640, 80)
+        np.testing.assert_allclose(result.tau.numpy(), expected(q, qd))
+        np.testing.assert_allclose(result.outer.numpy(), qd[..., None] * np.arange(1, NV + 1))
+
+    def test_results_are_arguments_by_every_protocol(self, toy: Any, samples: Any) -> None:
+        toy.set_batch_last(True)
+        q, qd = samples(5)
+        tau = call(toy, *on_device(q, qd))
+        for again in (tau, DlpackArray(tau), InterfaceArray(tau.numpy())):
+            result = call(toy, q[0], again)
+            np.testing.assert_allclose(result.numpy(), expected(q[0], expected(q, qd)))
+
+    def test_one_sample_is_the_same(self, toy: Any, samples: Any) -> None:
+        toy.set_batch_last(True)
+        for batch in [(), (1,), (0,)]:
+            assert call(toy, *on_device(*samples(*batch))).__cuda_array_interface__["strides"] is None
+
+    def test_out_is_written_in_place(self, toy: Any, samples: Any) -> None:
+        q, qd = samples(5)
+        memory = np.zeros((NV, 9))
+        call(toy, *on_device(q, qd), out=InterfaceArray(memory[:, 2:7].T))
+        np.testing.assert_allclose(memory[:, 2:7].T, expected(q, qd))
+        assert not memory[:, :2].any()
+
+    def test_out_that_overlaps_an_input_is_refused(self, toy: Any, samples: Any) -> None:
+        q, qd = samples(5)
+        memory = np.ascontiguousarray(qd.T)
+        with pytest.raises(ArgumentError, match="out for 'tau' overlaps argument 'qd'"):
+            call(toy, *on_device(q, memory.T), out=InterfaceArray(memory.T))
 
 
 class TestStreams:

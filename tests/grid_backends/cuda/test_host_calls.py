@@ -85,6 +85,25 @@ def test_the_number_of_chunks_follows_the_size(
     assert len(fake.launches()) == launches
 
 
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("batch", [1, 33, 20_001, 40_000])
+def test_the_batch_may_be_last(fake: FakeDriver, toy: Any, samples: Any, batch: int, threads: int) -> None:
+    """Chunks of it are copied one entry after another; page-locked memory is used in place."""
+    q, qd = samples(batch)
+    toy.set_batch_last(True)
+    columns = np.ascontiguousarray(q.T)
+    tau = call(toy, columns.T, qd, threads=threads)
+    assert tau.T.flags.c_contiguous
+    np.testing.assert_allclose(tau, expected(q, qd))
+    out, locked = np.zeros((NV, batch + 7)), pinned_empty((NV, batch + 7), np.dtype("f8"))
+    for memory in (out, locked):
+        memory[...] = 0
+        fake.clear()
+        call(toy, q, pinned(qd.T).T, memory[:, :batch].T, threads=threads)
+        np.testing.assert_allclose(memory[:, :batch].T, expected(q, qd))
+        assert not memory[:, batch:].any()
+
+
 def test_page_locked_arrays_are_used_in_place(fake: FakeDriver, toy: Any, samples: Any) -> None:
     q, qd = samples(20000)
     out = pinned_empty((20000, NV), np.dtype("f8"))

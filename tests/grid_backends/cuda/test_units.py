@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grid_backends.errors import CudaError, UnitError
+from grid_backends.errors import CudaError, DeviceMemoryError, UnitError
 from grid_backends.numpy import open_cuda_unit
 from grid_core.model import Model
 from tests.grid_backends.cuda.fakes import FakeDriver, write_unit
@@ -121,12 +121,17 @@ def test_ptx_that_the_driver_cannot_compile_says_what_to_do(fake: FakeDriver, op
 
 
 def test_too_much_shared_memory_names_the_limit(open_toy: Any) -> None:
-    with pytest.raises(UnitError, match="takes 300000 bytes of shared memory per block, and Fake 0 has 200000"):
+    with pytest.raises(
+        UnitError, match=r"takes 300000 bytes of shared memory per block, and Fake 0 has 200000; build .*cuda_arch=90"
+    ):
         call(open_toy(shared_bytes=300_000))
 
 
 def test_a_block_that_fits_nowhere_names_its_registers(open_toy: Any) -> None:
-    with pytest.raises(UnitError, match="with 40 registers per thread does not fit Fake 0"):
+    message = (
+        r"takes 40 registers for each of 1024 threads, and Fake 0 runs 512 such threads per block; build the robot"
+    )
+    with pytest.raises(UnitError, match=message):
         call(open_toy(workers=(32,)))
 
 
@@ -139,6 +144,18 @@ def test_driver_errors_name_what_failed(fake: FakeDriver, toy: Any) -> None:
     call(toy)
     fake.fail("cuLaunchKernel", 700)
     with pytest.raises(CudaError, match=r"launching kernel 'toy_without_qdd_w4': CUDA_ERROR_.* restart the process"):
+        call(toy)
+
+
+def test_launches_that_lack_a_resource_name_it(fake: FakeDriver, toy: Any) -> None:
+    call(toy)
+    fake.fail("cuLaunchKernel", 701)
+    with pytest.raises(
+        CudaError, match=r"128 threads, 40 registers each, and 3000 bytes .*set_threads_per_block\(64\)"
+    ):
+        call(toy)
+    fake.fail("cuLaunchKernel", 2)
+    with pytest.raises(DeviceMemoryError, match=r"no room for the local memory of its threads \(0 bytes each\), free"):
         call(toy)
 
 

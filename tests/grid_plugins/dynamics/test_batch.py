@@ -72,6 +72,25 @@ def test_batch_axes_and_shared_arguments(call: Callable[..., Any], inputs: Input
             np.testing.assert_array_equal(call(**shared), call(**repeated))
 
 
+def batch_last(array: np.ndarray) -> np.ndarray:
+    """Return an equal array whose first axis is the last in memory."""
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 0, -1)), -1, 0)
+
+
+@pytest.mark.parametrize(("robot", "name"), CASES)
+def test_the_order_in_memory_does_not_matter(call: Callable[..., Any], inputs: Inputs) -> None:
+    whole = call(**inputs)
+    for size in (*SIZES, 1000):
+        given = part(inputs, slice(size))
+        out = batch_last(np.full_like(whole[:size], np.nan))
+        call(out=out, **given)
+        np.testing.assert_array_equal(out, whole[:size])
+        np.testing.assert_array_equal(call(**{key: batch_last(value) for key, value in given.items()}), whole[:size])
+    out = batch_last(np.zeros_like(whole))
+    call(threads=2, out=out, **{key: batch_last(value) for key, value in inputs.items()})
+    np.testing.assert_array_equal(out, whole)
+
+
 @pytest.mark.parametrize(("robot", "name"), CASES)
 def test_a_bad_sample_stays_alone(call: Callable[..., Any], inputs: Inputs) -> None:
     inputs = part(inputs, slice(35))

@@ -36,13 +36,26 @@ void expect(bool good, const char* what, int K, int n, long stride, int scalar) 
     std::printf("%s<%d> of %d bytes: n %d, stride %ld\n", what, K, scalar, n, stride);
 }
 
+// Where entry k of sample l is, and which entry is at a place; in gaps, k or l is beyond the last one.
+long index_of(long stride, long l, long k) {
+    return grid::is_batch_last(stride) ? k * (stride - GRID_BATCH_LAST) + l : l * stride + k;
+}
+struct entry {
+    int l, k;
+};
+entry entry_at(long stride, std::size_t i) {
+    const long row = grid::is_batch_last(stride) ? stride - GRID_BATCH_LAST : stride;
+    const int a = int(i / row), b = int(i % row);
+    return grid::is_batch_last(stride) ? entry{b, a} : entry{a, b};
+}
+
 template <int K, class T>
 void check_load(const T* base, long stride, int n) {
     std::vector<grid::pack<T>> packs(K + 1, gm::broadcast<grid::pack<T>>(T(-7)));
     grid::load<K>(packs.data(), base, stride, n);
     bool good = true;
     for (int l = 0; l < grid::lanes<T>; ++l) {
-        for (int k = 0; k < K; ++k) good &= packs[k][l] == (base ? base[(l < n ? l : n - 1) * stride + k] : T(0));
+        for (int k = 0; k < K; ++k) good &= packs[k][l] == (base ? base[index_of(stride, l < n ? l : n - 1, k)] : T(0));
         good &= packs[K][l] == T(-7);
     }
     expect(good, "load", K, n, stride, sizeof(T));
@@ -58,8 +71,8 @@ void check_store(T* base, long stride, int n, std::size_t size, bool streaming) 
     grid::settle();
     bool good = true;
     for (std::size_t i = 0; i < size; ++i) {
-        const int l = int(i / stride), k = int(i % stride);
-        good &= base[i] == (k < K ? T(1 + k * grid::lanes<T> + l) : T(-7));
+        const auto [l, k] = entry_at(stride, i);
+        good &= base[i] == (k < K && l < n ? T(1 + k * grid::lanes<T> + l) : T(-7));
     }
     expect(good, streaming ? "streaming store" : "store", K, n, stride, sizeof(T));
 }
@@ -84,9 +97,9 @@ void check_places(T* base, long stride, int n, std::size_t size, bool streaming,
     grid::settle();
     bool good = true;
     for (std::size_t i = 0; i < size; ++i) {
-        const int l = int(i / stride), k = int(i % stride);
+        const auto [l, k] = entry_at(stride, i);
         const bool set = k < K && blocks[k / 8] >= 0 && k % 5 != 2;
-        good &= base[i] == (k >= K ? T(-7) : set ? packs[place(k)][l] : T(0));
+        good &= base[i] == (k >= K || l >= n ? T(-7) : set ? packs[place(k)][l] : T(0));
     }
     expect(good, streaming ? "streaming places" : "places", K, n, stride, sizeof(T));
 }
@@ -95,8 +108,9 @@ template <int K, class T>
 void check() {
     for (int n = 1; n <= grid::lanes<T>; ++n) {
         check_load<K, T>(nullptr, K, n);
-        for (long stride : {0L, long(K), K + 1L, 2L * K + 3}) {
-            const std::size_t size = (n - 1) * stride + K;
+        const long last = GRID_BATCH_LAST + n;
+        for (long stride : {0L, long(K), K + 1L, 2L * K + 3, last, last + 5, last + 64 - n}) {
+            const std::size_t size = std::size_t(index_of(stride, n - 1, K - 1)) + 1;
             guarded memory(size * sizeof(T));
             for (char* place : {memory.first(), memory.last(size * sizeof(T))}) {
                 T* base = reinterpret_cast<T*>(place);
