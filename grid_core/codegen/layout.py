@@ -87,9 +87,7 @@ def whole_rows(kernel: Kernel) -> dict[str, Layout]:
 
 def _layout(output: Argument, kernel: Kernel) -> Layout:
     values = _values(kernel, output.name)
-    known: dict[Hashable, int] = {}
-    for index in sorted(values):
-        known.setdefault(values[index], len(known))
+    known = {value: place for place, value in enumerate(dict.fromkeys(values.values()))}
     if len(known) + 1 > WORTH * output.size:
         return Layout(output)
     return Layout(output, tuple(known[values[i]] if i in values else -1 for i in range(output.size)))
@@ -98,7 +96,8 @@ def _layout(output: Argument, kernel: Kernel) -> Layout:
 def _values(kernel: Kernel, name: str) -> dict[int, Hashable]:
     """Return something per entry of an output that is equal for entries with one value in every sample.
 
-    Entries that several actions write, or add to, are equal to themselves alone.
+    Entries that several actions write, or add to, are equal to themselves alone. They come in the order of writing, so
+    that what a row of a loop writes has places side by side.
     """
     found: dict[int, Hashable] = {}
     for number, action in enumerate(kernel.actions):
@@ -113,10 +112,10 @@ def _writes(number: int, action: Action, name: str) -> Iterator[tuple[int, Hasha
         if action.target == name:
             yield action.index, ("value", _key(action.value))
         return
-    for store in action.stores:
-        if store.target == name:
-            for row, index in enumerate(action.reached(store)):
-                yield index, ("entry", index) if store.accumulate else ("row", number, row, _key(store.value))
+    own = [store for store in action.stores if store.target == name]
+    for row, reached in enumerate(zip(*map(action.reached, own))):
+        for store, index in zip(own, reached):
+            yield index, ("entry", index) if store.accumulate else ("row", number, row, _key(store.value))
 
 
 def _key(value: Real) -> Hashable:
