@@ -57,7 +57,11 @@ def check(call: Callable[..., Any], robot: Robot, output: str, dtype: str) -> No
 
 
 @pytest.mark.parametrize(
-    "robot", [*GOLDEN.values(), *TREES.values(), *HUMANOIDS.values()], ids=[*GOLDEN, *TREES, *HUMANOIDS]
+    "robot",
+    [
+        pytest.param(robot, id=label, marks=[pytest.mark.slow] if label == "g1" else [])
+        for label, robot in {**GOLDEN, **TREES, **HUMANOIDS}.items()
+    ],
 )
 def test_interpreted(robot: Robot) -> None:
     reference = Reference(robot.model())

@@ -38,7 +38,7 @@ def test_every_algorithm_against_pinocchio(model: Model, seed: int) -> None:
 
 
 @given(model=robots, seed=seeds)
-@quick
+@settings(quick, max_examples=8)
 def test_derivatives_against_differences(model: Model, seed: int) -> None:
     """What is the derivative of what along the tangent and the velocity; the last axes are (q, qd) on the right."""
     reference, nv, nb = Reference(model), model.nv, model.nb
