@@ -65,9 +65,12 @@ class Layout:
 
     @cached_property
     def lists(self) -> tuple[int, ...]:
-        """The places of every block that is not zero, one after another; zeros fill up the last block of a row."""
+        """The places of every block that is not zero, one after another; zeros fill up the last block of a row.
+
+        If all are zero there is one block nevertheless: C++ has no empty arrays.
+        """
         blocks = (block for block in self._blocks() if any(place >= 0 for place in block))
-        return tuple(self.zero if place < 0 else place for block in blocks for place in block)
+        return tuple(self.zero if place < 0 else place for block in blocks for place in block) or (self.zero,) * BLOCK
 
     def _blocks(self) -> Iterator[tuple[int, ...]]:
         for first in range(0, len(self.places), BLOCK):

@@ -79,7 +79,8 @@ def test_zeros_are_left_out_and_equal_entries_share_a_place(pendulum: Model) -> 
 
 def test_nothing_is_kept_of_zeros() -> None:
     kept = Layout(Argument("y", 20, (20,)), (-1,) * 20)
-    assert (kept.size, kept.blocks, kept.lists) == (1, (-1, -1, -1), ())
+    assert (kept.size, kept.blocks) == (1, (-1, -1, -1))
+    assert kept.lists == (0,) * 8, "unused, for C++ has no empty arrays"
 
 
 def test_what_several_rows_write_shares_no_place(pendulum: Model) -> None:
