@@ -33,8 +33,8 @@ def run_all(jobs: Sequence[Callable[[], T]], workers: int) -> list[T]:
     """
     children = Children()
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
-        futures = [pool.submit(children.call, job) for job in jobs]
         try:
+            futures = [pool.submit(children.call, job) for job in jobs]
             wait(futures)
         except BaseException as error:
             children.stop(error)

@@ -5,8 +5,10 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,6 +94,27 @@ def test_an_interrupt_of_the_caller_kills_all(stub: Stub, source: Path, alarm: A
     alarm(pid)
     with pytest.raises(KeyboardInterrupt):
         run_all([partial(job, compiler, source, "hang")], workers=1)
+    assert is_gone(int(pid.read_text()))
+
+
+def test_an_interrupt_while_jobs_are_handed_out_kills_all(
+    stub: Stub, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pid = source.parent / "pid"
+    compiler = stub(f"echo $$ > {pid}; sleep 60")
+    submit = ThreadPoolExecutor.submit
+
+    def interrupted(*arguments: Any) -> None:
+        submit(*arguments)
+        while not (pid.exists() and pid.read_text().strip()):
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_all([partial(job, compiler, source, "hang")], workers=1)
+    assert time.monotonic() - start < 30.0
     assert is_gone(int(pid.read_text()))
 
 
