@@ -82,6 +82,13 @@ def sanitize(session: nox.Session) -> None:
     session.run("pytest", "tests", "-m", "sanitize", *session.posargs)
 
 
+@nox.session(name="cuda-compile")
+def cuda_compile(session: nox.Session) -> None:
+    """Compile the CUDA units of every algorithm for small robots; needs nvcc and no GPU, and skips without (1 minute)."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "tests", "-m", "cuda_compile", *session.posargs)
+
+
 @nox.session(venv_params=["--system-site-packages"])
 def gpu(session: nox.Session) -> None:
     """Run the tests that need a GPU and nvcc, with the CuPy and PyTorch of the system; they skip what is not there."""

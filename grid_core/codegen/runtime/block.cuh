@@ -65,10 +65,11 @@ __device__ __forceinline__ void clear(T* rows) {
 // Copies `rows` samples of an input to shared memory; lanes beyond them repeat the last one.
 template <int K, int Padded, class T, class Io>
 __device__ __forceinline__ void stage_rows(T* to, const Io& io, int input, long long first, int rows) {
+    constexpr int row_size = K > 0 ? K : 1;  // robots without joints have empty rows
     const long long stride = io.in_stride[input];
     if (stride < 0) {
         const T* const row = reinterpret_cast<const T*>(io.small) - 1 - stride;
-        for (int i = threadIdx.x; i < 32 * K; i += blockDim.x) to[i / K * Padded + i % K] = row[i % K];
+        for (int i = threadIdx.x; i < 32 * K; i += blockDim.x) to[i / row_size * Padded + i % row_size] = row[i % row_size];
         return;
     }
     const void* const base = io.in[input];
@@ -83,7 +84,7 @@ __device__ __forceinline__ void stage_rows(T* to, const Io& io, int input, long 
     }
     const T* const from = static_cast<const T*>(base) + first * stride;
     for (int i = threadIdx.x; i < 32 * K; i += blockDim.x) {
-        const int l = i / K, k = i - l * K;
+        const int l = i / row_size, k = i - l * row_size;
         to[l * Padded + k] = base ? from[(l < rows ? l : rows - 1) * stride + k] : T(0);
     }
 }
@@ -122,9 +123,10 @@ __device__ __forceinline__ void unstage_entries(const T* staged, void* base, lon
 template <int K, class T, class Kept>
 __device__ __forceinline__ void unstage_rows(const T* staged, void* base, long long stride, long long first, int rows, Kept kept) {
     if (stride >= GRID_BATCH_LAST) return unstage_entries<K>(staged, base, stride, first, rows, kept);
+    constexpr int row_size = K > 0 ? K : 1;
     T* const to = static_cast<T*>(base) + first * stride;
     for (int i = threadIdx.x; i < rows * K; i += blockDim.x) {
-        const int l = i / K, k = i - l * K, place = kept(k);
+        const int l = i / row_size, k = i - l * row_size, place = kept(k);
         to[l * stride + k] = place < 0 ? T(0) : staged[33 * place + l];
     }
 }
