@@ -115,7 +115,7 @@ class Pair:
     velocity_a: Force
     """With ``s_c`` of a joint nearer to the root it is ``d2 tau_c / d qd_a d q_b``."""
     back: Force
-    """If ``b`` is on another joint than ``a``: the same for ``d2 tau_c / d qd_b d q_a``. Else ``turned`` of ``b``, ``a``."""
+    """The same for ``d2 tau_c / d qd_b d q_a``, or ``turned`` of ``b`` and ``a`` if they are on one joint."""
 
     SIZE = 39
 
