@@ -21,10 +21,10 @@ from grid_backends.numpy.methods import choice_doc, choice_of
 from grid_backends.numpy.signature import Signature
 from grid_backends.numpy.unavailable import GPU_ONLY, LATER, NOT_NEEDED
 from grid_core.plugins import Algorithm
+from grid_core.plugins.check import DIMENSIONS
 from grid_core.plugins.manager import load_catalogue
 
 FOLDER = Path(__file__).parent / "generated"
-DIMENSIONS = {"nq": 1, "nv": 1, "nb": 1, "nx": 1}
 
 
 def setup(app: Sphinx) -> None:
