@@ -84,7 +84,7 @@ def sanitize(session: nox.Session) -> None:
 
 @nox.session(name="cuda-compile")
 def cuda_compile(session: nox.Session) -> None:
-    """Compile the CUDA units of every algorithm for small robots; needs nvcc and no GPU, and skips without (1 minute)."""
+    """Compile the CUDA units of every algorithm for small robots; skips without nvcc, needs no GPU (a minute)."""
     session.install("-e", ".[test]")
     session.run("pytest", "tests", "-m", "cuda_compile", *session.posargs)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ def sample_arguments(algorithm: Algorithm, handle: RobotHandle, batch: int, seed
     """Draw arguments for a call.
 
     Configurations lie inside the joint limits, all else is normal with the size that is typical. Arguments with a
-    default value or a variant without them are left out: what is measured is the plain call. The last joint is named
-    where a frame is required.
+    default value or a variant without them are left out: what is measured is the plain call. The last joint that will
+    do is named where a frame is required.
 
     Parameters
     ----------
@@ -76,8 +77,21 @@ def _required_frames(algorithm: Algorithm, handle: RobotHandle) -> dict[str, str
     view, named = RobotView(handle.model, TraceSettings()), dict[str, str]()
     for declared in readable:
         assert declared.read is not None
+        given = dict.fromkeys((other.name for other in readable), None) | named
         try:
-            declared.read(view, dict.fromkeys((other.name for other in readable), None) | named)
+            declared.read(view, given)
         except ArgumentError:
-            named[declared.name] = handle.joint_names[-1]
+            named[declared.name] = _last_joint(declared, view, handle, given)
     return named
+
+
+def _last_joint(declared: Input, view: RobotView, handle: RobotHandle, given: Mapping[str, Any]) -> str:
+    """Return the last joint that a reader accepts."""
+    assert declared.read is not None
+    for joint in reversed(handle.joint_names):
+        try:
+            declared.read(view, {**given, declared.name: joint})
+        except ArgumentError:
+            continue
+        return joint
+    return handle.joint_names[-1]

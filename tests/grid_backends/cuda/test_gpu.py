@@ -1,292 +1,316 @@
-"""CUDA units on a real GPU: ``nox -s gpu``. Needs a CUDA device and nvcc; some tests need CuPy or PyTorch."""
+"""CUDA units on a real GPU: ``nox -s gpu``. Needs a CUDA device and nvcc; some tests need CuPy or PyTorch.
+
+What is called follows from the declarations: a new algorithm is covered as soon as a plugin declares it.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from grid_backends.numpy import CudaHandle, RobotRecord, UnitFunctions
-from grid_backends.numpy.cuda import BINARY
-from grid_core.kernel import evaluate, trace_algorithm
-from grid_core.kernel.settings import TraceSettings
-from grid_core.model import Model, load_model
-from tests.grid_backends.toys import RUNTIME, build_runner
+import grid_rbd
+from grid_backends.errors import CudaError, DeviceMemoryError, UnitError
+from tests.grid_backends.cuda.gpu import (
+    CASES,
+    TOLERANCE,
+    arguments,
+    difference,
+    on_device,
+    opened,
+    part,
+    repeated,
+    results,
+    shapes,
+    takes_device_arrays,
+)
+from tests.grid_backends.toys import build_runner
+from tests.oracle.robots import GOLDEN
 
 pytestmark = pytest.mark.gpu
 
-ALGORITHMS = ("inverse_dynamics", "forward_dynamics", "aba", "inverse_dynamics_gradient", "forward_dynamics_gradient")
-ROBOTS = {"arm7": False, "quadruped12": True}
-"""Shipped robots, and whether their base floats."""
-TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
-BATCHES = (0, 1, 31, 33, 1000, 16384)
+BATCHES = (0, 1, 31, 33, 100)
 
 
-@dataclass(frozen=True)
-class Robot:
-    """A robot with its compiled units."""
-
-    model: Model
-    dtype: str
-    record: RobotRecord
-    folders: dict[str, Path]
-
-    def handle(self) -> CudaHandle:
-        binaries = {name: folder / BINARY for name, folder in self.folders.items()}
-        return CudaHandle(self.record, UnitFunctions(self.record, binaries))
-
-    def arguments(self, batch: int, *, seed: int = 1) -> tuple[np.ndarray, ...]:
-        rng = np.random.default_rng(seed)
-        rows = (rng.normal(size=(batch, self.model.nv)) for _ in range(2))
-        return tuple(a.astype(self.dtype) for a in (self.model.random(seed, batch), *rows))
-
-    def expected(self, name: str, arguments: tuple[np.ndarray, ...], **more: Any) -> np.ndarray:
-        """Interpret the algorithm in float64."""
-        algorithm = self.record.declarations[name]
-        kernel = trace_algorithm(algorithm, self.model, self.record.declarations, TraceSettings())
-        batch = len(arguments[0])
-        gravity = np.broadcast_to(np.array([0.0, 0.0, -9.81]), (batch, 3))
-        names = [i.name for i in algorithm.inputs[:3]]
-        inputs = {"gravity": gravity, **dict(zip(names, arguments)), **more}
-        shape = self.record.signatures[name].outputs[0].shape
-        result = evaluate(kernel, {n: np.asarray(a, np.float64) for n, a in inputs.items()})
-        return result[algorithm.outputs[0].name].reshape(batch, *shape)
-
-
-@pytest.fixture(scope="session")
-def architecture() -> str:
-    """Return the architecture of device 0, such as ``sm_90``."""
+@pytest.fixture(scope="session", autouse=True)
+def compute() -> int:
+    """Return the compute capability of device 0, 90 for 9.0."""
     if "GRID_RBD_LIBCUDA" in os.environ:
         pytest.skip("this process uses the driver of the other tests; run 'pytest -m gpu' on its own")
     build_runner()
-    from grid_backends.errors import CudaError
     from grid_backends.native import cuda_device
 
     try:
-        return f"sm_{cuda_device(0)['compute']}"
+        return int(cuda_device(0)["compute"])
     except CudaError as error:
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="session")
-def compile_robot(architecture: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Robot]:
-    """Return a function that compiles the units of a robot, once."""
-    from grid_core.codegen.cuda import describe, render_cuda_unit
-    from grid_core.errors import ToolchainError
-    from grid_core.plugins.manager import load_catalogue
-    from grid_core.toolchains.nvcc import find_nvcc
-    from grid_rbd.examples import find_description
-
-    try:
-        nvcc = find_nvcc()
-    except ToolchainError as error:
-        pytest.skip(str(error))
-    declarations = load_catalogue().algorithms
-
-    @cache
-    def compiled(name: str, dtype: str = "float32") -> Robot:
-        model = load_model(find_description(name), floating_base=ROBOTS[name])
-        root = tmp_path_factory.mktemp(f"{name}_{dtype}")
-
-        def unit(algorithm: str) -> Path:
-            folder = root / algorithm
-            folder.mkdir()
-            source, kernels = render_cuda_unit(declarations[algorithm], model, declarations, TraceSettings(), dtype)
-            (folder / "unit.cu").write_text(source)
-            description = describe(declarations[algorithm], dtype, kernels)
-            (folder / "unit.json").write_text(json.dumps(description))
-            nvcc.compile(
-                folder / "unit.cu", folder / "unit.fatbin", level=architecture, include=[RUNTIME], log=folder / "log"
-            )
-            return folder
-
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            folders = dict(zip(ALGORITHMS, pool.map(unit, ALGORITHMS)))
-        record = RobotRecord(name, model, declarations, ALGORITHMS, dtype=dtype, device="cuda")
-        return Robot(model, dtype, record, folders)
-
-    return compiled
+EVERY = [
+    pytest.param(label, dtype, name, id=f"{label}-{dtype}-{name}", marks=pytest.mark.xdist_group(f"{label} {name}"))
+    for label, case in CASES.items()
+    for dtype in case.dtypes
+    for name in case.algorithms()
+]
+every_algorithm = pytest.mark.parametrize(("label", "dtype", "name"), EVERY)
 
 
 @pytest.fixture
-def arm(compile_robot: Callable[..., Robot]) -> Robot:
-    return compile_robot("arm7")
+def robot(label: str, dtype: str) -> Any:
+    return opened(label, dtype, "cuda")
 
 
-def error(got: Any, expected: np.ndarray) -> float:
-    return float(np.abs(np.asarray(got) - expected).max() / np.abs(expected).max()) if expected.size else 0.0
+@every_algorithm
+def test_equals_the_cpu(robot: Any, label: str, dtype: str, name: str) -> None:
+    """Every batch size and block shape, with and without optional arguments."""
+    method = getattr(robot, name)
+    for full in (False, True):
+        given = arguments(name, robot, max(BATCHES), full=full)
+        expected = results(getattr(opened(label, dtype, CASES[label].against), name)(**given))
+        for threads in shapes(robot):
+            for batch in BATCHES:
+                rows = tuple(r[:batch] for r in expected)
+                error = difference(method(**part(given, slice(batch))), rows)
+                assert error < TOLERANCE[dtype], (full, threads, batch)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", ROBOTS)
-def test_every_algorithm_batch_and_shape(compile_robot: Callable[..., Robot], name: str, dtype: str) -> None:
-    cupy = pytest.importorskip("cupy")
-    robot = compile_robot(name, dtype)
-    handle: Any = robot.handle()
-    few = robot.arguments(100)
-    for algorithm in ALGORITHMS:
-        method = getattr(handle, algorithm)
-        rows = robot.expected(algorithm, few)
-        for batch in BATCHES:
-            expected = np.resize(rows, (batch, *rows.shape[1:]))
-            arguments = tuple(np.resize(a, (batch, a.shape[1])) for a in few)
-            for threads in (-1, 32, 1024):
-                handle.set_threads_per_block(threads)
-                assert error(method(*arguments), expected) < TOLERANCE[dtype], (algorithm, batch, threads)
-                result = method(*map(cupy.asarray, arguments))
-                assert error(result.numpy(), expected) < TOLERANCE[dtype], (algorithm, batch, threads)
+@every_algorithm
+def test_large_batches_are_small_ones_again(robot: Any, dtype: str, name: str) -> None:
+    """Groups of 32 samples, chunks of host arrays and blocks that take turns do not mix samples up."""
+    given = arguments(name, robot, 32)
+    once = results(getattr(robot, name)(**given))
+    for batch in (1000, 10_000) if max(r[0].size for r in once) < 5000 else (1000,):
+        again = results(getattr(robot, name)(**repeated(given, batch)))
+        assert difference(again, tuple(np.resize(r, (batch, *r.shape[1:])) for r in once)) < TOLERANCE[dtype]
 
 
-def test_optional_inputs(compile_robot: Callable[..., Robot]) -> None:
-    robot = compile_robot("quadruped12", "float64")
-    handle: Any = robot.handle()
-    arguments = robot.arguments(50)
-    f_ext = np.random.default_rng(2).normal(size=(50, 6 * robot.model.nb))
-    gravity = np.array([1.0, 2.0, 3.0])
-    more = {"f_ext": f_ext, "gravity": np.broadcast_to(gravity, (50, 3))}
-    expected = robot.expected("inverse_dynamics", arguments, **more)
-    assert error(handle.inverse_dynamics(*arguments, f_ext=f_ext, gravity=gravity), expected) < 1e-12
+@every_algorithm
+def test_the_order_in_memory_does_not_matter(robot: Any, name: str) -> None:
+    context = robot.context()
+    context.output_layout = "batch_last"
+    for batch in (1, 33, 3000):
+        given = repeated(arguments(name, robot, 33), batch)
+        for last, first in zip(
+            results(getattr(context, name)(**given)), results(getattr(robot, name)(**given)), strict=True
+        ):
+            np.testing.assert_array_equal(last, first)
 
 
-def test_rows_of_a_batch_are_the_same_bits_alone(arm: Robot) -> None:
-    handle: Any = arm.handle()
-    arguments = arm.arguments(65)
-    tau = handle.inverse_dynamics(*arguments)
+@every_algorithm
+class TestDeviceArrays:
+    @pytest.fixture
+    def cupy(self, name: str) -> Any:
+        if not takes_device_arrays(name):
+            pytest.skip("a method of several kernels, which takes NumPy arrays")
+        return pytest.importorskip("cupy")
+
+    def test_equal_host_arrays(self, robot: Any, name: str, cupy: Any) -> None:
+        context = robot.context()
+        context.output_layout = "batch_last"
+        for batch in (0, 1, 33, 1000):
+            given = repeated(arguments(name, robot, 33, full=True), batch)
+            expected = results(getattr(robot, name)(**given))
+            for handle, last in ((robot, False), (robot, True), (context, True)):
+                found = results(getattr(handle, name)(**on_device(cupy, given, batch_last=last)))
+                for a, b in zip(found, expected, strict=True):
+                    assert difference(a, b) < TOLERANCE[robot.dtype]
+
+    def test_rows_of_wider_arrays(self, robot: Any, name: str, cupy: Any) -> None:
+        """Ragged batches: samples that are apart."""
+        given = arguments(name, robot, 40)
+        device = on_device(cupy, given)
+        strided = {n: v if isinstance(v, str) else _apart(cupy, v) for n, v in device.items()}
+        plain = results(getattr(robot, name)(**device))
+        for a, b in zip(results(getattr(robot, name)(**strided)), plain, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+    def test_graphs_are_captured_and_replayed(self, robot: Any, name: str, cupy: Any) -> None:
+        torch = pytest.importorskip("torch")
+        given = {
+            n: torch.from_numpy(v).cuda() if isinstance(v, np.ndarray) else v
+            for n, v in arguments(name, robot, 50).items()
+        }
+        method = getattr(robot.context(), name)  # even loading happens during the capture
+        graph = torch.cuda.CUDAGraph()
+        torch.cuda.synchronize()
+        with torch.cuda.graph(graph):
+            captured = method(**given)
+        for seed in (0, 1):
+            new = arguments(name, robot, 50, seed=seed)
+            for n, tensor in given.items():
+                if hasattr(tensor, "copy_"):
+                    tensor.copy_(torch.from_numpy(new[n]))
+            graph.replay()
+            torch.cuda.synchronize()
+            for a, b in zip(results(captured), results(getattr(robot, name)(**on_device(cupy, new))), strict=True):
+                np.testing.assert_array_equal(a, b)
+
+    def test_streams_and_handles_at_once(self, robot: Any, name: str, cupy: Any) -> None:
+        handles = [robot, robot.context()]
+        cases = [on_device(cupy, repeated(arguments(name, robot, 33), batch)) for batch in (77, 1000, 33, 500)]
+        alone = [results(getattr(robot, name)(**case)) for case in cases]
+        streams = [cupy.cuda.Stream(non_blocking=True) for _ in cases]
+        cupy.cuda.Device().synchronize()
+        for _ in range(3):
+            together = [
+                getattr(handles[i % 2], name)(**case, stream=stream)
+                for i, (case, stream) in enumerate(zip(cases, streams, strict=True))
+            ]
+            for found, expected in zip(together, alone, strict=True):
+                for a, b in zip(results(found), expected, strict=True):
+                    np.testing.assert_array_equal(a, b)
+
+
+def _apart(cupy: Any, array: Any) -> Any:
+    """Return an equal array whose samples are not adjacent."""
+    wide = cupy.zeros((2 * len(array), *array.shape[1:]), array.dtype)
+    wide[::2] = array
+    return wide[::2]
+
+
+@pytest.fixture
+def arm() -> Any:
+    return opened("run-time tables", "float64", "cuda").context()
+
+
+def test_rows_of_a_batch_are_the_same_bits_alone(arm: Any) -> None:
+    given = arguments("inverse_dynamics", arm, 65)
+    tau = arm.inverse_dynamics(**given)
     for row in (0, 31, 32, 64):
-        np.testing.assert_array_equal(handle.inverse_dynamics(*(a[row] for a in arguments)), tau[row])
+        alone = arm.inverse_dynamics(**{n: v[row] for n, v in given.items()})
+        np.testing.assert_array_equal(alone, tau[row])
 
 
-def test_nothing_is_allocated_after_the_first_calls(compile_robot: Callable[..., Robot]) -> None:
-    from grid_backends.native import cuda_device
-
+def test_nothing_is_allocated_after_the_first_calls(arm: Any) -> None:
     cupy = pytest.importorskip("cupy")
-    robot = compile_robot("quadruped12")
-    handle: Any = robot.handle()
-    arguments = robot.arguments(3000)
-    arrays = [cupy.asarray(a) for a in arguments]
+    given = arguments("inverse_dynamics_gradient", arm, 3000)
+    device = on_device(cupy, given)
     for call in range(100):
-        handle.inverse_dynamics_gradient(*arrays)
-        handle.inverse_dynamics(*arguments)
+        arm.inverse_dynamics_gradient(**device)
+        arm.inverse_dynamics_gradient(**given)
         if call == 2:
-            before = cuda_device(0)["free_bytes"]
-    assert cuda_device(0)["free_bytes"] == before
+            before = arm.device_profile["arena_bytes"], arm.device_profile["free_bytes"]
+    assert (arm.device_profile["arena_bytes"], arm.device_profile["free_bytes"]) == before
 
 
-def test_memory_that_is_not_there_is_an_error(arm: Robot) -> None:
-    from grid_backends.errors import DeviceMemoryError
-
+def test_memory_that_is_not_there_is_an_error(arm: Any) -> None:
     cupy = pytest.importorskip("cupy")
-    handle: Any = arm.handle()
-    huge = [cupy.broadcast_to(cupy.asarray(a), (1 << 36, a.shape[1])) for a in arm.arguments(1)]
+    huge = {n: cupy.broadcast_to(v, (1 << 36, v.shape[1])) for n, v in _one(cupy, arm).items()}
     with pytest.raises(DeviceMemoryError, match="use a smaller batch"):
-        handle.inverse_dynamics(*huge)
-    assert handle.inverse_dynamics(*arm.arguments(3)).shape == (3, arm.model.nv)
+        arm.inverse_dynamics(**huge)
+    assert arm.inverse_dynamics(**arguments("inverse_dynamics", arm, 3)).shape == (3, arm.nv)
 
 
-@pytest.mark.usefixtures("architecture")
+def _one(cupy: Any, robot: Any) -> dict[str, Any]:
+    return on_device(cupy, arguments("inverse_dynamics", robot, 1))
+
+
+def test_offsets_have_64_bits(arm: Any) -> None:
+    cupy = pytest.importorskip("cupy")
+    batch = (1 << 31) // arm.nv + 100_000
+    if arm.device_profile["free_bytes"] < 2 * batch * arm.nv * 8:
+        pytest.skip("the device has too little free memory for a result of 2**31 entries")
+    one = _one(cupy, arm)
+    tau = arm.inverse_dynamics(**{n: cupy.broadcast_to(v, (batch, v.shape[1])) for n, v in one.items()})
+    tail = cupy.asarray(tau)[-5:].get()
+    np.testing.assert_allclose(tail, np.repeat(arm.inverse_dynamics(**one).numpy(), 5, axis=0), rtol=1e-9, atol=1e-9)
+
+
+def test_threads_may_call_at_once(arm: Any) -> None:
+    cases = [arguments("inverse_dynamics", arm, 3000, seed=seed) for seed in range(8)]
+    alone = [arm.inverse_dynamics(**case) for case in cases]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda case: arm.inverse_dynamics(**case), cases * 4))
+    for i, result in enumerate(together):
+        np.testing.assert_array_equal(result, alone[i % 8])
+
+
+class TestArchitectures:
+    def build(self, **options: Any) -> Any:
+        return grid_rbd.load_robot(GOLDEN["iiwa14"].urdf, device="cuda", algorithm_list="nonlinear_effects", **options)
+
+    def test_ptx_serves_newer_gpus(self, compute: int) -> None:
+        """The driver compiles it when it is first used."""
+        if compute <= 80:
+            pytest.skip("needs a GPU newer than 8.0")
+        robot = self.build(cuda_archs="80+ptx", name="portable")
+        given = arguments("nonlinear_effects", robot, 33)
+        exact = grid_rbd.load_robot(GOLDEN["iiwa14"].urdf, device="reference", algorithm_list="nonlinear_effects")
+        assert difference(robot.nonlinear_effects(**given), exact.nonlinear_effects(**given)) < TOLERANCE["float32"]
+
+    def test_one_of_several_fits(self, compute: int) -> None:
+        robot = self.build(cuda_archs=[75, compute], name="several")
+        assert robot.nonlinear_effects(**arguments("nonlinear_effects", robot, 3)).shape == (3, robot.nv)
+
+    def test_none_that_fits_is_named(self, compute: int) -> None:
+        other = 75 if compute >= 80 else 90
+        robot = self.build(cuda_archs=other, name="other")
+        with pytest.raises(UnitError, match=f"capability {other} and no PTX, .* with cuda_arch={compute}"):
+            robot.nonlinear_effects(**arguments("nonlinear_effects", robot, 3))
+
+
 class TestTorch:
     @pytest.fixture
     def torch(self) -> Any:
         return pytest.importorskip("torch")
 
-    def tensors(self, torch: Any, robot: Robot, batch: int, seed: int = 1) -> list[Any]:
-        return [torch.from_numpy(a).cuda() for a in robot.arguments(batch, seed=seed)]
+    def test_tensors_in_and_out_without_copies(self, torch: Any, arm: Any) -> None:
+        given = arguments("inverse_dynamics", arm, 100)
+        tensors = {n: torch.from_numpy(v).cuda() for n, v in given.items()}
+        out = torch.empty(100, arm.nv, dtype=torch.float64, device="cuda")
+        assert arm.inverse_dynamics(**tensors, out=out) is out
+        assert difference(out.cpu().numpy(), arm.inverse_dynamics(**given)) < 1e-12
+        arm.output_layout = "batch_last"
+        for layout in ("batch_first", "batch_last"):
+            arm.output_layout = layout
+            result = arm.inverse_dynamics(**tensors)
+            for tensor in (torch.as_tensor(result, device="cuda"), torch.from_dlpack(result)):
+                assert tensor.data_ptr() == result.__cuda_array_interface__["data"][0]
+                assert torch.equal(tensor, out)
+        columns = torch.empty(arm.nv, 100, dtype=torch.float64, device="cuda")
+        arm.inverse_dynamics(**tensors, out=columns.T)
+        assert torch.equal(columns.T, out)
 
-    def test_tensors_in_and_out_without_copies(self, torch: Any, arm: Robot) -> None:
-        handle: Any = arm.handle()
-        tensors = self.tensors(torch, arm, 100)
-        out = torch.empty(100, arm.model.nv, device="cuda")
-        assert handle.inverse_dynamics(*tensors, out=out) is out
-        expected = arm.expected("inverse_dynamics", arm.arguments(100))
-        assert error(out.cpu(), expected) < 2e-5
-        result = handle.inverse_dynamics(*tensors)
-        for tensor in (torch.as_tensor(result, device="cuda"), torch.from_dlpack(result)):
-            assert tensor.data_ptr() == result.__cuda_array_interface__["data"][0]
-            assert torch.equal(tensor, out)
-
-    def test_the_current_stream_is_used(self, torch: Any, arm: Robot) -> None:
+    def test_the_current_stream_is_used(self, torch: Any, arm: Any) -> None:
         stream = torch.cuda.Stream()
         with torch.cuda.stream(stream):
-            result: Any = arm.handle().inverse_dynamics(*self.tensors(torch, arm, 10))  # type: ignore[attr-defined]
+            given = arguments("inverse_dynamics", arm, 10)
+            result = arm.inverse_dynamics(**{n: torch.from_numpy(v).cuda() for n, v in given.items()})
         assert result.stream == stream.cuda_stream
 
-    def test_graphs_are_captured_and_replayed(self, torch: Any, compile_robot: Callable[..., Robot]) -> None:
-        robot = compile_robot("quadruped12")
-        handle: Any = robot.handle()  # new: even loading happens during the capture
-        tensors = self.tensors(torch, robot, 1000)
-        graph = torch.cuda.CUDAGraph()
-        torch.cuda.synchronize()
-        with torch.cuda.graph(graph):
-            result = handle.inverse_dynamics_gradient(*tensors)
-        for seed in (1, 2):
-            for tensor, new in zip(tensors, self.tensors(torch, robot, 1000, seed)):
-                tensor.copy_(new)
-            graph.replay()
-            torch.cuda.synchronize()
-            expected = robot.expected("inverse_dynamics_gradient", robot.arguments(1000, seed=seed))
-            assert error(result.numpy(), expected) < 2e-5
 
-    def test_streams_and_handles_at_once(self, torch: Any, compile_robot: Callable[..., Robot]) -> None:
-        robot = compile_robot("quadruped12")
-        handles: list[Any] = [robot.handle() for _ in range(2)]
-        batches = (777, 1000, 333, 5000)
-        cases = [self.tensors(torch, robot, batch) for batch in batches]
-        alone = [handles[0].inverse_dynamics_gradient(*case).numpy() for case in cases]
-        streams = [torch.cuda.Stream() for _ in cases]
-        torch.cuda.synchronize()
-        for _ in range(10):
-            results = [
-                handles[i % 2].inverse_dynamics_gradient(*case, stream=stream)
-                for i, (case, stream) in enumerate(zip(cases, streams))
-            ]
-            for result, expected in zip(results, alone):
-                np.testing.assert_array_equal(result.numpy(), expected)
+CALLS = """
+import numpy as np
+from tests.grid_backends.cuda.gpu import arguments, opened, shapes
 
-
-def test_threads_may_call_at_once(arm: Robot) -> None:
-    handle: Any = arm.handle()
-    cases = [arm.arguments(3000, seed=seed) for seed in range(8)]
-    alone = [handle.inverse_dynamics(*case) for case in cases]
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda case: handle.inverse_dynamics(*case), cases * 4))
-    for i, result in enumerate(together):
-        np.testing.assert_array_equal(result, alone[i % 8])
+robot = opened({label!r}, {dtype!r}, "cuda")
+for name in {names!r}:
+    for layout in ("batch_first", "batch_last"):
+        robot.output_layout = layout
+        for threads in shapes(robot):
+            getattr(robot, name)(**arguments(name, robot, 33, full=threads == 32))
+"""
 
 
 @pytest.mark.parametrize("tool", ["memcheck", "racecheck"])
-def test_compute_sanitizer_finds_nothing(compile_robot: Callable[..., Robot], tmp_path: Path, tool: str) -> None:
-    if shutil.which("compute-sanitizer") is None:
+@pytest.mark.parametrize("label", CASES)
+def test_compute_sanitizer_finds_nothing(label: str, tool: str, tmp_path: Path) -> None:
+    sanitizer = shutil.which("compute-sanitizer")
+    if sanitizer is None:
         pytest.skip("compute-sanitizer is not on PATH")
-    for name in ROBOTS:
-        robot = compile_robot(name)
-        script = tmp_path / "calls.py"
-        script.write_text(
-            f"""
-import json, numpy as np
-from grid_backends.native import CudaFunction, CudaUnit
-for folder in {[str(f) for f in robot.folders.values()]!r}:
-    text = open(folder + "/unit.json").read()
-    kernel = json.loads(text)["kernels"][0]
-    inputs = [(n, (s,), False, None, None) for n, s in kernel["inputs"]]
-    function = CudaFunction(CudaUnit(folder + "/unit.fatbin", text), inputs, [(n, (s,)) for n, s in kernel["outputs"]])
-    for workers in (1, 32):
-        function.set_workers([(1000, workers)])
-        for batch in (1, 33):
-            function(tuple(np.ones((batch, s), "f4") for _, s in kernel["inputs"]))
-"""
-        )
-        command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", sys.executable, str(script)]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+    case, dtype = CASES[label], CASES[label].dtypes[-1]
+    for name in case.algorithms():  # compile before
+        getattr(opened(label, dtype, "cuda"), name)(**arguments(name, opened(label, dtype, "cuda"), 1))
+    script = tmp_path / "calls.py"
+    script.write_text(CALLS.format(label=label, dtype=dtype, names=[*case.algorithms()]))
+    command = [sanitizer, "--tool", tool, "--error-exitcode", "9", sys.executable, str(script)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
