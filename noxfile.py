@@ -93,7 +93,7 @@ def cuda_compile(session: nox.Session) -> None:
 def gpu(session: nox.Session) -> None:
     """Run the tests that need a GPU and nvcc, with the CuPy and PyTorch of the system; they skip what is not there."""
     session.install("-e", ".[test]")
-    session.run("pytest", "tests", "-m", "gpu", *session.posargs)
+    session.run("pytest", "tests", "-m", "gpu", *XDIST, "--dist", "loadgroup", *session.posargs)
 
 
 @nox.session
