@@ -1,4 +1,4 @@
-"""Run the benchmarks: ``python -m benchmarks [building] [speed] [mechanics] [--output FILE] [--figure]``.
+"""Run the benchmarks: ``python -m benchmarks [SECTION ...] [--output FILE] [--figure]``.
 
 Prints a line ``name.metric value`` for each figure, writes all of them with facts of the machine to one JSON file, and
 ends with the table of bars. The first run also compiles the peer's drivers (two minutes each, 3.5 GB of memory); all
@@ -12,13 +12,13 @@ import json
 import warnings
 from pathlib import Path
 
-from benchmarks import building, mechanics, speed
+from benchmarks import building, mechanics, speed, stepping
 from benchmarks.figure import draw
 from benchmarks.machine import machine_facts
 from benchmarks.report import judge, print_lines, table
 from grid_core.model import URDFWarning
 
-SECTIONS = {"building": building, "speed": speed, "mechanics": mechanics}
+SECTIONS = {"building": building, "speed": speed, "mechanics": mechanics, "stepping": stepping}
 FOLDER = Path(__file__).parent
 STORE = FOLDER / "build" / "store"
 RESULT = FOLDER / "build" / "latest.json"

@@ -1,4 +1,4 @@
-"""Compiled steps and gradients: numbers of the interpreter in both precisions, and rows that do not depend on others."""
+"""Compiled steps and gradients: numbers of the interpreter in both precisions, rows that do not depend on others."""
 
 from __future__ import annotations
 
