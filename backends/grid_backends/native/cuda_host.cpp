@@ -84,8 +84,8 @@ void copy_rows(const Rows& rows, int64_t count, int threads) {
         Rows::copy(&rows, 0, count);
         return;
     }
-    Loop loop{Rows::copy, &rows, count, (count + useful - 1) / useful};
-    Pool::get().run(loop, static_cast<int>(useful), bytes < kCopyBrief);
+    Loop loop(Rows::copy, &rows, count, (count + useful - 1) / useful, static_cast<int>(useful));
+    Pool::get().run(loop, bytes < kCopyBrief);
 }
 
 }  // namespace

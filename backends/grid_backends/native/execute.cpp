@@ -32,8 +32,8 @@ void execute(const Task& task, int64_t batch, int64_t operations, int64_t lanes,
     }
     const int64_t even = (batch + useful * kChunksPerThread - 1) / (useful * kChunksPerThread);
     const int64_t least = (kPerChunk + operations - 1) / operations;
-    Loop loop{body, &task, batch, round_up(std::max(even, least), lanes)};
-    Pool::get().run(loop, static_cast<int>(useful), work < kBrief);
+    Loop loop(body, &task, batch, round_up(std::max(even, least), lanes), static_cast<int>(useful));
+    Pool::get().run(loop, work < kBrief);
 }
 
 }  // namespace grid

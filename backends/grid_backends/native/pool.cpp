@@ -50,12 +50,35 @@ bool spin_until(Ready ready) {
 
 }  // namespace
 
-void Loop::work() {
-    for (;;) {
-        const int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
-        if (begin >= total) return;
-        body(context, begin, std::min(begin + chunk, total));
+Loop::Loop(Body body, const void* context, int64_t total, int64_t chunk, int threads)
+    : body_(body),
+      context_(context),
+      chunk_(chunk),
+      threads_(threads),
+      shares_(std::min(threads, kMostShares)),
+      seats_(threads - 1) {
+    const int64_t chunks = (total + chunk - 1) / chunk;
+    for (int i = 0; i < shares_; ++i) {
+        share_[i].next.store(chunks * i / shares_ * chunk, std::memory_order_relaxed);
+        share_[i].end = std::min(chunks * (i + 1) / shares_ * chunk, total);
     }
+}
+
+void Loop::work(int own) {
+    for (int i = 0; i < shares_; ++i) {
+        Share& share = share_[(own + i) % shares_];
+        for (;;) {
+            const int64_t begin = share.next.fetch_add(chunk_, std::memory_order_relaxed);
+            if (begin >= share.end) break;
+            body_(context_, begin, std::min(begin + chunk_, share.end));
+        }
+    }
+}
+
+bool Loop::exhausted() const {
+    return std::all_of(share_, share_ + shares_, [](const Share& share) {
+        return share.next.load(std::memory_order_relaxed) >= share.end;
+    });
 }
 
 Pool& Pool::get() {
@@ -69,14 +92,14 @@ Pool& Pool::get() {
 
 void Pool::watch_forks() { pthread_atfork(nullptr, nullptr, forget_pool); }
 
-void Pool::run(Loop& loop, int threads, bool brief) {
+void Pool::run(Loop& loop, bool brief) {
     const bool burst = in_burst();
     if (brief && !burst && sleeping_ == workers_) {
-        loop.work();
+        loop.work(0);
         return;
     }
-    open(loop, threads - 1);
-    loop.work();
+    open(loop);
+    loop.work(0);
     close(loop);
 }
 
@@ -97,8 +120,9 @@ void* Pool::enter(void* pool) {
 void Pool::serve() {
     for (;;) {
         const uint64_t seen = epoch_.load(std::memory_order_acquire);
-        if (Loop* loop = join()) {
-            loop->work();
+        int share;
+        if (Loop* loop = join(share)) {
+            loop->work(share);
             leave(*loop);
         } else {
             await_change(seen);
@@ -119,15 +143,14 @@ void Pool::grow(int workers) {
     pthread_attr_destroy(&attributes);
 }
 
-void Pool::open(Loop& loop, int seats) {
+void Pool::open(Loop& loop) {
     int wake;
     {
         std::lock_guard<std::mutex> lock(mutex_);
-        if (workers_ < seats) grow(seats);
-        loop.seats = seats;
+        if (workers_ < loop.seats_) grow(loop.seats_);
         loops_.push_back(&loop);
         epoch_.fetch_add(1, std::memory_order_release);
-        wake = std::min(seats, sleeping_.load());
+        wake = std::min(loop.seats_, sleeping_.load());
     }
     for (; wake > 0; --wake) opened_.notify_one();
 }
@@ -137,18 +160,18 @@ void Pool::close(Loop& loop) {
         std::lock_guard<std::mutex> lock(mutex_);
         loops_.erase(std::find(loops_.begin(), loops_.end(), &loop));
     }
-    const auto idle = [&loop] { return loop.working.load(std::memory_order_acquire) == 0; };
+    const auto idle = [&loop] { return loop.working_.load(std::memory_order_acquire) == 0; };
     if (spin_until(idle)) return;
     std::unique_lock<std::mutex> lock(mutex_);
     left_.wait(lock, idle);
 }
 
-Loop* Pool::join() {
+Loop* Pool::join(int& share) {
     std::lock_guard<std::mutex> lock(mutex_);
     for (Loop* loop : loops_) {
-        if (loop->seats > 0 && !loop->exhausted()) {
-            --loop->seats;
-            loop->working.fetch_add(1, std::memory_order_relaxed);
+        if (loop->seats_ > 0 && !loop->exhausted()) {
+            share = loop->threads_ - loop->seats_--;
+            loop->working_.fetch_add(1, std::memory_order_relaxed);
             return loop;
         }
     }
@@ -158,7 +181,7 @@ Loop* Pool::join() {
 // The loop lives on its caller's stack and may be gone as soon as the count is zero.
 void Pool::leave(Loop& loop) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (loop.working.fetch_sub(1, std::memory_order_release) == 1) left_.notify_all();
+    if (loop.working_.fetch_sub(1, std::memory_order_release) == 1) left_.notify_all();
 }
 
 void Pool::await_change(uint64_t seen) {

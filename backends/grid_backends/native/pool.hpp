@@ -10,20 +10,38 @@
 namespace grid {
 
 // One parallel loop: body(context, begin, end) over disjoint pieces of [0, total). It must not throw.
-struct Loop {
+//
+// Each thread begins with a share of its own and then helps with those of others. So when a program calls again and again
+// on the same arrays, most of what a processor has in its caches is what it gets.
+class Loop {
+   public:
     using Body = void (*)(const void* context, int64_t begin, int64_t end);
 
-    Body body;
-    const void* context;
-    int64_t total;
-    int64_t chunk;  // samples handed out at a time
+    // For at most `threads` threads, the caller included, with `chunk` samples handed out at a time.
+    Loop(Body body, const void* context, int64_t total, int64_t chunk, int threads);
 
-    bool exhausted() const { return next.load(std::memory_order_relaxed) >= total; }
-    void work();
+    // Does pieces until none is left, those of share `own` first.
+    void work(int own);
 
-    alignas(64) std::atomic<int64_t> next{0};
-    alignas(64) std::atomic<int> working{0};  // workers inside; changed under the pool's mutex only
-    int seats = 0;                            // workers that may still join; guarded by the pool's mutex
+   private:
+    friend class Pool;
+
+    struct alignas(64) Share {
+        std::atomic<int64_t> next;
+        int64_t end;
+    };
+    static constexpr int kMostShares = 16;  // more threads share shares
+
+    bool exhausted() const;
+
+    const Body body_;
+    const void* const context_;
+    const int64_t chunk_;
+    const int threads_;
+    const int shares_;
+    Share share_[kMostShares];                 // the first `shares_` are used
+    alignas(64) std::atomic<int> working_{0};  // workers inside; changed under the pool's mutex only
+    int seats_;                                // workers that may still join; guarded by the pool's mutex
 };
 
 class Pool {
@@ -34,10 +52,10 @@ class Pool {
     // Registers the fork handler; call once, when the module is imported.
     static void watch_forks();
 
-    // Runs the loop with at most `threads` threads, the calling one included, and returns when all of it is done.
+    // Runs the loop, in which the calling thread takes part, and returns when all of it is done.
     // Any number of threads may call at once. A `brief` loop wakes sleeping workers only when calls come in a burst:
     // waking costs microseconds, workers that just finished other work are still awake.
-    void run(Loop& loop, int threads, bool brief);
+    void run(Loop& loop, bool brief);
 
     int workers() const { return workers_.load(std::memory_order_relaxed); }
 
@@ -46,9 +64,9 @@ class Pool {
     void serve();
     void grow(int workers);
     bool in_burst();
-    void open(Loop& loop, int seats);
+    void open(Loop& loop);
     void close(Loop& loop);
-    Loop* join();
+    Loop* join(int& share);
     void leave(Loop& loop);
     void await_change(uint64_t seen);
 
