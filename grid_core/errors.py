@@ -63,6 +63,10 @@ class TraceError(GridError):
     """An algorithm's emitter did something that a kernel cannot express."""
 
 
+class NoDerivativeError(TraceError, NotImplementedError):
+    """An algorithm cannot be differentiated along an input that a gradient was asked for."""
+
+
 class AlgorithmNotBuiltError(GridError, RuntimeError):
     """A handle was asked for an algorithm that its robot entry does not hold."""
 

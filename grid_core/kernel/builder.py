@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from grid_core.errors import TraceError, nearest
 from grid_core.kernel.kernel import Action, Argument, Kernel, Loop, RowStore, Store
+from grid_core.kernel.nesting import Nested, flatten, flatten_any, nest
 from grid_core.kernel.settings import TraceSettings, dimensions
 from grid_core.kernel.tangent import configuration_directions, derivatives, plain_directions
 from grid_core.plugins.algorithm import Absent, Algorithm, resolve
@@ -18,9 +20,6 @@ from grid_core.trace.scalar import Graph, Real, Scalar, is_truth
 if TYPE_CHECKING:
     from grid_core.kernel.tree import TracedTree
     from grid_core.model import Model
-
-Nested = Any
-"""A nested sequence of scalars in a declared per-sample shape."""
 
 
 @dataclass
@@ -82,6 +81,11 @@ class KernelBuilder:
         return self._session.settings
 
     @property
+    def dims(self) -> dict[str, int]:
+        """Dimensions by the names that declared shapes use."""
+        return self._session.dims
+
+    @property
     def tree(self) -> TracedTree:
         if self._session.tree is None:
             from grid_core.kernel.tree import TracedTree
@@ -99,19 +103,19 @@ class KernelBuilder:
         declared = self._declared_input(name)
         if name in self._arguments:
             return self._arguments[name]
-        return _nest([0.0] * _size(shape := resolve(declared.shape, self._session.dims)), shape)
+        return nest([0.0] * prod(shape := resolve(declared.shape, self._session.dims)), shape)
 
     def output(self, name: str, values: Nested) -> None:
         """Set a declared output from a nested sequence of scalars in its shape."""
         declared = self._declared_output(name)
         shape = resolve(declared.shape, self._session.dims)
         _check_shape(f"{self._algorithm.name}: output {name!r}", values, shape)
-        flat = _flatten(values, len(shape))
+        flat = flatten(values, len(shape))
         if any(is_truth(x) for x in flat):
             raise TraceError(
                 f"{self._algorithm.name}: output {name!r} is a comparison; select(less(a, b), 1.0, 0.0) is a number"
             )
-        self.results[name] = _nest(flat, shape)
+        self.results[name] = nest(flat, shape)
 
     def result(self, name: str) -> Slots:
         """Return the slots of a declared output, zero at first, for loops to store into; it replaces :meth:`output`.
@@ -120,7 +124,7 @@ class KernelBuilder:
         """
         self._refuse_in_loop("result")
         declared = self._declared_output(name)
-        size = _size(resolve(declared.shape, self._session.dims))
+        size = prod(resolve(declared.shape, self._session.dims))
         if len(self._session.stack) > 1:
             slots: Slots = self.array(name, [0.0] * size)
         else:
@@ -159,13 +163,13 @@ class KernelBuilder:
             A declared input. Along a configuration the columns are those of the tangent (nv of them, body frame for
             free bases and spherical joints), along other inputs one per scalar.
         """
-        declared, scalars = self._declared_input(name), _flatten_any(self.input(name))
+        declared, scalars = self._declared_input(name), flatten_any(self.input(name))
         what = f"{self._algorithm.name}: input {name!r}"
         if declared.tangent == "configuration":
             directions = configuration_directions(self.model, scalars, what)
         else:
             directions = plain_directions(scalars, what)
-        return derivatives(_flatten_any(values), directions)
+        return derivatives(flatten_any(values), directions)
 
     @contextmanager
     def section(self, label: str) -> Iterator[None]:
@@ -324,14 +328,14 @@ def trace_algorithm(
     for declared in algorithm.inputs:
         if declared.name not in absent:
             shape = resolve(declared.shape, session.dims)
-            arguments[declared.name] = _nest(session.input(declared.name, _size(shape), shape), shape)
+            arguments[declared.name] = nest(session.input(declared.name, prod(shape), shape), shape)
     results = _inline(session, algorithm, arguments)
     outputs = []
     for output in algorithm.outputs:
         shape = resolve(output.shape, session.dims)
-        outputs.append(Argument(output.name, _size(shape), shape))
+        outputs.append(Argument(output.name, prod(shape), shape))
         if not isinstance(results[output.name], Slots):
-            session.actions.extend(_stores(session.graph, output.name, _flatten(results[output.name], len(shape))))
+            session.actions.extend(_stores(session.graph, output.name, flatten(results[output.name], len(shape))))
     name = algorithm.name + "".join(f"_without_{n}" for n in sorted(absent))
     kernel = Kernel(
         name,
@@ -369,7 +373,7 @@ def variants(algorithm: Algorithm) -> list[frozenset[str]]:
 def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nested]) -> dict[str, Nested]:
     _check_arguments(algorithm, arguments, session.dims)
     arguments = {**_defaults(algorithm, session.dims), **arguments}
-    key = (algorithm.name, *((n, tuple(map(_identity, _flatten_any(a)))) for n, a in sorted(arguments.items())))
+    key = (algorithm.name, *((n, tuple(map(_identity, flatten_any(a)))) for n, a in sorted(arguments.items())))
     if key in session.calls:
         return session.calls[key]
     if algorithm.name in session.stack:
@@ -400,7 +404,7 @@ def _read(session: _Session, values: Nested, shape: Sequence[int]) -> Nested:
         return values
     reached = {i for a in session.actions if isinstance(a, Loop) for s in a.stores if s.target == values.name
                for i in a.reached(s)}  # fmt: skip
-    return _nest([x if i in reached else 0.0 for i, x in enumerate(values.values())], shape)
+    return nest([x if i in reached else 0.0 for i, x in enumerate(values.values())], shape)
 
 
 def _defaults(algorithm: Algorithm, dims: Mapping[str, int]) -> dict[str, Nested]:
@@ -409,8 +413,8 @@ def _defaults(algorithm: Algorithm, dims: Mapping[str, int]) -> dict[str, Nested
     for declared in algorithm.inputs:
         if declared.default is not None:
             shape = resolve(declared.shape, dims)
-            slots = range(_size(shape)) if declared.scalar_slot is None else (declared.scalar_slot,)
-            found[declared.name] = _nest([declared.default if i in slots else 0.0 for i in range(_size(shape))], shape)
+            slots = range(prod(shape)) if declared.scalar_slot is None else (declared.scalar_slot,)
+            found[declared.name] = nest([declared.default if i in slots else 0.0 for i in range(prod(shape))], shape)
     return found
 
 
@@ -448,29 +452,3 @@ def _lengths(values: Nested) -> tuple[int, ...]:
 
 def _identity(x: Real) -> float | int:
     return id(x) if isinstance(x, Scalar) else x
-
-
-def _size(shape: Sequence[int]) -> int:
-    size = 1
-    for n in shape:
-        size *= n
-    return size
-
-
-def _nest(flat: Sequence[Real], shape: Sequence[int]) -> Nested:
-    if len(shape) <= 1:
-        return list(flat) if shape else flat[0]
-    step = _size(shape[1:])
-    return [_nest(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
-
-
-def _flatten(values: Nested, depth: int) -> list[Real]:
-    if depth == 0:
-        return [values]
-    return [x for v in values for x in _flatten(v, depth - 1)]
-
-
-def _flatten_any(values: Nested) -> list[Real]:
-    if isinstance(values, (Scalar, int, float)):
-        return [values]
-    return [x for v in values for x in _flatten_any(v)]

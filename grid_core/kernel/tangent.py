@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING
 
 from grid_core.errors import TraceError
 from grid_core.trace.autodiff import jvp, vjp
-from grid_core.trace.linalg import rotation_of_quaternion
-from grid_core.trace.scalar import Real, Scalar, reachable
+from grid_core.trace.linalg import dot, rotation_of_quaternion
+from grid_core.trace.scalar import Real, Scalar
 
 if TYPE_CHECKING:
     from grid_core.model import Model
 
 Direction = Mapping[Scalar, Real]
 """Rates of change of the scalars of an input, when it moves along one column of a Jacobian."""
-
-BRANCHES = frozenset({"select", "min", "max"})
 
 
 def plain_directions(values: Sequence[Real], what: str) -> list[Direction]:
@@ -44,13 +42,33 @@ def configuration_directions(model: Model, q: Sequence[Real], what: str) -> list
     return [found[slot] for slot in range(model.nv)]
 
 
+def tangent_rates(model: Model, q: Sequence[Real]) -> list[dict[int, Real]]:
+    """Return the matrix that maps rates of the numbers of ``q`` to rates along the tangent at ``q``.
+
+    One row per velocity slot, its entries by number. Its transpose maps slopes along the tangent to slopes along the
+    numbers of ``q``. Rates along the length of a quaternion are lost, as it is in every function of a configuration.
+    """
+    rows: dict[int, dict[int, Real]] = {}
+    for kind, q0, v0, nq, nv in model.configuration_layout:
+        if kind == "euclidean":
+            rows |= {v0 + i: {q0 + i: 1.0} for i in range(nq)}
+            continue
+        quaternion, first = q[q0 + nq - 4 : q0 + nq], q0 + nq - 4
+        scale = 4.0 / dot(quaternion, quaternion)
+        for i, rates in enumerate(_quaternion_rates(quaternion)):
+            rows[v0 + nv - 3 + i] = {first + j: scale * rate for j, rate in enumerate(rates)}
+        if nq == 7:
+            for i, axis in enumerate(zip(*rotation_of_quaternion(quaternion))):
+                rows[v0 + i] = {q0 + j: entry for j, entry in enumerate(axis)}
+    return [rows[slot] for slot in range(model.nv)]
+
+
 def derivatives(outputs: Sequence[Real], directions: Sequence[Direction]) -> list[list[Real]]:
     """Return the matrix of derivatives of ``outputs`` (rows) along ``directions`` (columns).
 
-    Few outputs are differentiated backwards, which costs the same for any number of columns; not across branches, where
-    only the forward mode keeps the branch that is not taken out (see :mod:`grid_core.trace.autodiff`).
+    Few outputs are differentiated backwards, which costs the same for any number of columns.
     """
-    if len(outputs) >= len(directions) or any(node.op in BRANCHES for node in reachable(outputs)):
+    if len(outputs) >= len(directions):
         columns = [jvp(outputs, direction) for direction in directions]
         return [[column[row] for column in columns] for row in range(len(outputs))]
     inputs = list(dict.fromkeys(x for direction in directions for x in direction))

@@ -46,7 +46,7 @@ class TracedTree:
         self.settings = settings
         self._declare = declare
 
-    def _table(self, option: str) -> list[list[Real]]:
+    def table(self, option: str) -> list[list[Real]]:
         """Return the rows of a run-time table."""
         declared = TABLES[option].input
         rows, columns = resolve(declared.shape, self.model.dims)
@@ -69,7 +69,7 @@ class TracedTree:
     def inertias(self) -> tuple[Inertia, ...]:
         """Per body, its inertia about the body origin in body axes."""
         if "inertia" in self.settings.runtime:
-            rows = self._table("inertia")
+            rows = self.table("inertia")
             return tuple(Inertia(r[0], tuple(r[1:4]), (r[4], r[5], r[6], r[7], r[8], r[9])) for r in rows)
         return tuple(
             Inertia(float(b.mass), vector(b.first_moment), symmetric(matrix(b.inertia))) for b in self.model.bodies
@@ -99,7 +99,7 @@ class TracedTree:
     def placements(self) -> tuple[Transform, ...]:
         """Per joint, the pose of its frame at zero in the parent body."""
         if "transform" in self.settings.runtime:
-            return tuple(Transform(rotation_of_rpy(r[3:]), tuple(r[:3])) for r in self._table("transform"))
+            return tuple(Transform(rotation_of_rpy(r[3:]), tuple(r[:3])) for r in self.table("transform"))
         return tuple(
             Transform(matrix(j.placement.rotation), vector(j.placement.translation)) for j in self.model.joints
         )
@@ -136,7 +136,7 @@ class TracedTree:
         """Return viscous damping, Coulomb friction and tanh width per velocity slot."""
         model, nv = self.model, self.model.nv
         if "joint_dynamics" in self.settings.runtime:
-            damping, friction, width_row, _ = self._table("joint_dynamics")
+            damping, friction, width_row, _ = self.table("joint_dynamics")
             return damping, friction, width_row
         width = self.settings.friction_width
         widths = [float(width)] * nv if isinstance(width, (int, float)) else [float(w) for w in width]
@@ -146,7 +146,7 @@ class TracedTree:
     def armature(self) -> list[Real]:
         """Rotor inertia per velocity slot, which adds to the diagonal of the mass matrix; zero when baked."""
         if "joint_dynamics" in self.settings.runtime:
-            return self._table("joint_dynamics")[3]
+            return self.table("joint_dynamics")[3]
         return [0.0] * self.model.nv
 
     def joint_friction(self, qd: Sequence[Real]) -> tuple[list[Real], list[Real]]:

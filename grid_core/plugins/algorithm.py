@@ -92,6 +92,23 @@ class Output:
 
 
 @dataclass(frozen=True)
+class Jacobian:
+    """The derivative of an algorithm along one of its inputs, as columns of what another algorithm returns.
+
+    Parameters
+    ----------
+    algorithm : str
+        It takes inputs of the algorithm and has one output: the shape of the algorithm's only output, and one more axis
+        of columns. Along a configuration these are the nv columns of the tangent, else one per scalar of the input.
+    first : tuple of str
+        Where the columns begin: the widths of what comes before, such as ``("nv",)``.
+    """
+
+    algorithm: str
+    first: Shape = ()
+
+
+@dataclass(frozen=True)
 class Choice:
     """A keyword argument that picks one of several algorithms with the same signature.
 
@@ -166,9 +183,10 @@ class Algorithm:
         Algorithms that ``emit`` uses through ``k.call``; an undeclared call is an error.
     aliases, profiles : tuple of str
         Other method names, and the named sets that contain it ("all" always does).
-    jacobian : mapping
-        Input name -> ``(algorithm, first column)`` that holds this algorithm's derivative along it; inputs left out are
-        differentiated automatically. Front-ends derive their rules from it.
+    jacobian : mapping of str to Jacobian
+        Input name -> where the derivative along it stands. Inputs left out are differentiated by the tracer, which is
+        cheaper than multiplying by a Jacobian; declare one where that is not possible, as for values of loops, or not
+        accurate. Front-ends derive their rules from it, see :mod:`grid_core.kernel.derivative`.
     needs : tuple of str
         Lists of the build options that must not be empty (``"contact_frames"``); profiles leave the algorithm out
         otherwise, and naming it is an error.
@@ -190,7 +208,7 @@ class Algorithm:
     requires: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ()
-    jacobian: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    jacobian: Mapping[str, Jacobian] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     choice: Choice | None = None
     scan: Scan | None = None

@@ -6,7 +6,7 @@ import keyword
 import re
 
 from grid_core.errors import PluginError
-from grid_core.plugins.algorithm import Algorithm, Choice, Input, Output, Scan, resolve
+from grid_core.plugins.algorithm import Algorithm, Choice, Input, Jacobian, Output, Scan, resolve
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 ARGUMENT_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
@@ -86,6 +86,7 @@ def check_algorithm(algorithm: Algorithm) -> None:
     _check_unique(algorithm)
     _check_order(algorithm)
     _check_result(algorithm)
+    _check_jacobian(algorithm)
 
 
 def _check_body(algorithm: Algorithm) -> None:
@@ -134,6 +135,20 @@ def _check_result(algorithm: Algorithm) -> None:
             f"algorithm {algorithm.name!r}: the result {algorithm.result!r} is no class name; use words that begin "
             "with capitals, such as 'CentreOfMass'"
         )
+
+
+def _check_jacobian(algorithm: Algorithm) -> None:
+    for name, declared in algorithm.jacobian.items():
+        if name not in {i.name for i in algorithm.inputs} or not isinstance(declared, Jacobian):
+            raise PluginError(
+                f"algorithm {algorithm.name!r}: jacobian has {name!r}: {declared!r}, expected one of its inputs, and "
+                "where the derivative along it stands (grid_core.plugins.Jacobian)"
+            )
+        if len(algorithm.outputs) != 1:
+            raise PluginError(
+                f"algorithm {algorithm.name!r} has several outputs, so that one Jacobian along {name!r} cannot hold "
+                "their derivatives; leave it out, and the tracer finds them"
+            )
 
 
 def _check_name(what: str, name: str, pattern: re.Pattern[str] = NAME) -> None:

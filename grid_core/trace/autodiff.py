@@ -1,20 +1,22 @@
 """Automatic differentiation as a transform of the traced graph: new nodes for derivatives, shared with the primal ones.
 
 Forward mode (:func:`jvp`) follows branches exactly: the derivative of ``select`` is the selection of the derivatives,
-so a branch that is not taken cannot inject a NaN. Reverse mode (:func:`vjp`) is cheaper for few outputs, but
-multiplies the adjoint of a branch not taken by zero; keep such branches finite (Griewank and Walther, Evaluating
-Derivatives, 2008).
+so a branch that is not taken cannot inject a NaN. Reverse mode (:func:`vjp`) is cheaper for few outputs; what is used
+in one branch only contributes under the condition of that branch (Griewank and Walther, Evaluating Derivatives, 2008).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from grid_core.errors import TraceError
 from grid_core.trace import functions as f
 from grid_core.trace.scalar import Real, Scalar, reachable
 
 Partials = Callable[[Scalar], tuple[Real, ...]]
+
+Guard = tuple[tuple[Scalar, bool], ...]
+"""Conditions, and what they are where a value is used, outermost first."""
 
 
 def _tanh(node: Scalar) -> tuple[Real, ...]:
@@ -59,6 +61,9 @@ PARTIALS: dict[str, Partials] = {
     "min": _min,
     "max": _max,
 }
+CHOOSING = frozenset({"select", "min", "max"})
+"""Operations that return one of two arguments."""
+
 LEAVES = frozenset({"input", "lt", "le", "eq"})
 
 
@@ -99,23 +104,53 @@ def jvp(outputs: Sequence[Real], seeds: Mapping[Scalar, Real]) -> list[Real]:
 def vjp(outputs: Sequence[Real], cotangents: Sequence[Real], inputs: Sequence[Scalar]) -> list[Real]:
     """Return the gradient of ``sum(cotangents * outputs)`` along each of ``inputs``."""
     adjoint: dict[int, Real] = {}
+    guards: dict[int, Guard] = {}
     for y, bar in zip(outputs, cotangents):
         if isinstance(y, Scalar):
             adjoint[y.id] = adjoint.get(y.id, 0.0) + bar
+            guards[y.id] = ()
     stop = {x.id for x in inputs}
     for node in reversed(reachable(outputs)):
         bar = adjoint.get(node.id, 0.0)
         if _is_zero(bar) or node.op in LEAVES or node.id in stop:
             continue
-        if node.op == "select":
-            condition, x, y = node.args
-            shares = ((x, f.select(condition, bar, 0.0)), (y, f.select(condition, 0.0, bar)))  # type: ignore[arg-type]
-        else:
-            shares = tuple((a, partial * bar) for a, partial in zip(node.args, _partials(node)))  # type: ignore[assignment]
-        for a, share in shares:
-            if isinstance(a, Scalar):
+        for a, share, guard in _shares(node, bar, guards[node.id]):
+            if isinstance(a, Scalar) and not _is_zero(share):
                 adjoint[a.id] = adjoint.get(a.id, 0.0) + share
+                guards[a.id] = _common(guards.get(a.id, guard), guard)
     return [adjoint.get(x.id, 0.0) for x in inputs]
+
+
+def _shares(node: Scalar, bar: Real, guard: Guard) -> Iterator[tuple[Real, Real, Guard]]:
+    """Yield the arguments of a node, what each gets of its adjoint, and where they are used for it."""
+    if node.op in CHOOSING:
+        condition, x, y = _choice(node)
+        yield x, f.select(condition, bar, 0.0), (*guard, (condition, True))
+        yield y, f.select(condition, 0.0, bar), (*guard, (condition, False))
+        return
+    for a, partial in zip(node.args, _partials(node)):
+        yield a, _under(guard, partial * bar) if isinstance(partial, Scalar) else partial * bar, guard
+
+
+def _choice(node: Scalar) -> tuple[Scalar, Real, Real]:
+    """Return the condition under which a node is its first alternative, and both alternatives."""
+    if node.op == "select":
+        return node.args  # type: ignore[return-value]
+    x, y = node.args
+    return f.less_equal(x, y) if node.op == "min" else f.less_equal(y, x), x, y  # type: ignore[return-value]
+
+
+def _under(guard: Guard, share: Real) -> Real:
+    """Return a share where its conditions hold, and zero elsewhere, where it may not be finite."""
+    for condition, holds in reversed(guard):
+        share = f.select(condition, share, 0.0) if holds else f.select(condition, 0.0, share)
+    return share
+
+
+def _common(a: Guard, b: Guard) -> Guard:
+    """Return the conditions that two uses share."""
+    length = next((i for i, (p, q) in enumerate(zip(a, b)) if p != q), min(len(a), len(b)))
+    return a[:length]
 
 
 def jacobian(outputs: Sequence[Real], directions: Sequence[Mapping[Scalar, Real]]) -> list[list[Real]]:

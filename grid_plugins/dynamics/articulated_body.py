@@ -116,7 +116,6 @@ ALGORITHMS = (
         emit=emit_aba,
         requires=("forward_dynamics",),
         profiles=("dynamics",),
-        jacobian={"q": ("forward_dynamics_gradient", 0), "qd": ("forward_dynamics_gradient", 1), "u": ("minv", 0)},
         notes="The joints of a robot with mimic joints are not independent, so that the recursion does not apply: the "
         "mass matrix is factorised there instead.",
         source="Featherstone, Rigid Body Dynamics Algorithms, 2008, table 7.1",

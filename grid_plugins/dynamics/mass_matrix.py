@@ -100,7 +100,6 @@ ALGORITHMS = (
         requires=("inverse_dynamics", "crba"),
         aliases=("fd",),
         profiles=CORE,
-        jacobian={"q": ("forward_dynamics_gradient", 0), "qd": ("forward_dynamics_gradient", 1), "u": ("minv", 0)},
         notes="With joint dynamics, damping and friction reduce u.",
         source="Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 6",
     ),

@@ -101,7 +101,6 @@ ALGORITHMS = (
         emit=emit_inverse_dynamics,
         aliases=("rnea",),
         profiles=(*CORE, "regressor", "energy-regressor", "f-ext-gradient"),
-        jacobian={"q": ("inverse_dynamics_gradient", 0), "qd": ("inverse_dynamics_gradient", 1)},
         notes="With joint dynamics, damping and friction are added.",
         source="Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 5; Luh, Walker and Paul, 1980",
     ),

@@ -126,7 +126,6 @@ ALGORITHMS = (
         outputs=(Output("pose", ("nee", "6"), "x, y, z (m) and the logarithm of the rotation, angle in [0, pi]"),),
         emit=for_end_effectors("pose", log_pose),
         profiles=("kinematics", "kinematics-derivatives"),
-        jacobian={"q": ("end_effector_log_pose_gradient", 0)},
         notes="Smooth up to an angle of pi, where the vector jumps to the opposite one.",
         source="Sola, Deray and Atchuthan, A micro Lie theory for state estimation in robotics, 2018",
     ),

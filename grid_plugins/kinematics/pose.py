@@ -60,7 +60,6 @@ ALGORITHMS = (
         outputs=(Output("pose", ("6*nee",), "position (m) and R = Rz(yaw) Ry(pitch) Rx(roll) (rad) in the world"),),
         emit=emit_end_effector_pose,
         profiles=("kinematics", "kinematics-derivatives", "frame-jacobian", "energy-regressor"),
-        jacobian={"q": ("end_effector_pose_gradient", 0)},
         notes="Pitch lies in [-pi/2, pi/2], roll and yaw in [-pi, pi].",
     ),
     Algorithm(

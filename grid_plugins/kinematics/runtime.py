@@ -51,7 +51,6 @@ ALGORITHMS = (
         inputs=(Q, NAMES, OFFSETS),
         outputs=(Output("pose", ("6",), "position (m) and R = Rz(yaw) Ry(pitch) Rx(roll) (rad) in the world"),),
         emit=emit_end_effector_pose_runtime,
-        jacobian={"q": ("end_effector_pose_gradient_runtime", 0)},
         notes="Names are read when the method is called: any frame, without another build.",
     ),
     Algorithm(

@@ -127,7 +127,6 @@ ALGORITHMS = (
         outputs=(F_EXT,),
         emit=emit_contact_fext,
         needs=("contact_frames",),
-        jacobian={"q": ("contact_fext_gradient", 0)},
         notes="The result is what the dynamics take as f_ext.",
     ),
     Algorithm(

@@ -131,3 +131,18 @@ def test_memory_has_no_derivative(op: str) -> None:
         jvp([result], {a: 1.0})
     with pytest.raises(TraceError, match=f"no derivative for '{op}'"):
         vjp([result], [1.0], [a])
+
+
+def test_reverse_mode_keeps_out_what_other_branches_use() -> None:
+    """Also where branches share values, lie in one another, and where the taken one has a slope of zero."""
+    graph, (a, b) = inputs(2)
+    root = t.sqrt(a)
+    inner = t.select(t.less(b, 0.0), t.log(-b) * root, b / root)
+    value_of = t.select(t.less(0.0, a), inner, b * b) + t.maximum(t.log(b), -1.0)
+    points = np.array([[-1.0, 3.0], [0.0, 0.5], [4.0, -2.0], [4.0, 0.1], [4.0, 2.0]])
+    for weight in (1.0, 0.0):
+        gradient = value(graph, vjp([value_of], [weight], [a, b]), points)
+        columns = [value(graph, jvp([value_of], {x: 1.0}), points)[:, 0] for x in (a, b)]
+        np.testing.assert_allclose(gradient[:, 0], weight * columns[0], atol=1e-15)
+        kept = points[:, 1] > 0.0  # elsewhere the logarithm outside of all branches has no value
+        np.testing.assert_allclose(gradient[kept, 1], weight * columns[1][kept], atol=1e-15)
