@@ -25,7 +25,7 @@ from grid_core.trace.linalg import (
     scale,
     vector,
 )
-from grid_core.trace.scalar import Real, Scalar
+from grid_core.trace.scalar import Real, is_zero
 from grid_core.trace.spatial import Inertia, Motion, Transform, symmetric
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class TracedTree:
             return [0.0] * nv, [0.0] * nv
         torque, slope = [], []
         for v, damping, friction, width in zip(qd, *self.damping_and_friction()):
-            frictionless = not isinstance(friction, Scalar) and friction == 0.0
+            frictionless = is_zero(friction)
             shape, rate = (0.0, 0.0) if frictionless else self._friction_shape(v, width)
             torque.append(damping * v + friction * shape)
             slope.append(damping + friction * rate)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from grid_core.errors import TraceError
 from grid_core.trace import functions as f
-from grid_core.trace.scalar import Real, Scalar, reachable
+from grid_core.trace.scalar import Real, Scalar, is_zero, reachable
 
 Partials = Callable[[Scalar], tuple[Real, ...]]
 
@@ -88,15 +88,15 @@ def jvp(outputs: Sequence[Real], seeds: Mapping[Scalar, Real]) -> list[Real]:
         if node.op == "select":
             condition, x, y = node.args
             dx, dy = _rate(rates, x), _rate(rates, y)
-            rate = 0.0 if _is_zero(dx) and _is_zero(dy) else f.select(condition, dx, dy)  # type: ignore[arg-type]
+            rate = 0.0 if is_zero(dx) and is_zero(dy) else f.select(condition, dx, dy)  # type: ignore[arg-type]
         else:
             moving = [_rate(rates, a) for a in node.args]
-            if all(_is_zero(r) for r in moving):
+            if all(is_zero(r) for r in moving):
                 continue
             rate = 0.0
             for partial, r in zip(_partials(node), moving):
                 rate = rate + partial * r
-        if not _is_zero(rate):
+        if not is_zero(rate):
             rates[node.id] = rate
     return [_rate(rates, y) for y in outputs]
 
@@ -112,7 +112,7 @@ def vjp(outputs: Sequence[Real], cotangents: Sequence[Real], inputs: Sequence[Sc
     stop = {x.id for x in inputs}
     for node in reversed(reachable(outputs)):
         bar = adjoint.get(node.id, 0.0)
-        if _is_zero(bar) or node.op in LEAVES or node.id in stop:
+        if is_zero(bar) or node.op in LEAVES or node.id in stop:
             continue
         for a, share, guard in _shares(node, bar, guards[node.id]):
             if isinstance(a, Scalar) and not _is_zero(share):
@@ -161,7 +161,3 @@ def jacobian(outputs: Sequence[Real], directions: Sequence[Mapping[Scalar, Real]
 
 def _rate(rates: Mapping[int, Real], x: Real) -> Real:
     return rates.get(x.id, 0.0) if isinstance(x, Scalar) else 0.0
-
-
-def _is_zero(x: Real) -> bool:
-    return not isinstance(x, Scalar) and x == 0.0

@@ -149,6 +149,11 @@ def operation(op: str, *args: Real) -> Scalar:
     return _graph(*args).node(op, tuple(x if isinstance(x, Scalar) else float(x) + 0.0 for x in args))
 
 
+def is_zero(x: Real) -> bool:
+    """Return whether a scalar is the constant zero."""
+    return not isinstance(x, Scalar) and x == 0.0
+
+
 def is_truth(x: Real) -> bool:
     """Return whether a scalar is the result of a comparison."""
     return isinstance(x, Scalar) and x.op in COMPARISONS
@@ -221,7 +226,7 @@ def div(x: Real, y: Real) -> Real:
         if y == 0.0:
             raise TraceError("division by the constant zero while tracing; guard it with select() or drop the term")
         return x / y if not isinstance(x, Scalar) else mul(1.0 / y, x)
-    if not isinstance(x, Scalar) and x == 0.0:
+    if is_zero(x):
         return 0.0
     if y.op == "neg":
         return neg(div(x, y.args[0]))

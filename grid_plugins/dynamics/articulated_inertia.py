@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from grid_core.kernel.tree import Columns
 from grid_core.trace.linalg import Matrix, Vector, madd, matmul, matvec, plus, skew, transpose
-from grid_core.trace.scalar import Real, Scalar
+from grid_core.trace.scalar import Real, Scalar, is_zero
 from grid_core.trace.spatial import Force, Inertia, Motion, Transform, dense
 
 
@@ -82,7 +82,7 @@ class ArticulatedInertia:
         for r in range(6):
             for c in range(r, 6):
                 rows[r][c] = rows[c][r] = rows[r][c] - share[r] * u[c]
-        if not isinstance(armature, Scalar) and armature == 0.0:
+        if is_zero(armature):
             _clear_free_direction(rows, pivot.column.flat())
         block = [tuple(tuple(row[j : j + 3]) for row in rows[i : i + 3]) for i, j in ((0, 0), (0, 3), (3, 3))]
         return ArticulatedInertia(*block)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from grid_core.plugins import Algorithm, hookimpl
-from grid_plugins.second_order import inverse
+from grid_plugins.second_order import forward, inverse
 
 
 @hookimpl
 def grid_algorithms() -> tuple[Algorithm, ...]:
-    return inverse.ALGORITHMS
+    return (*inverse.ALGORITHMS, *forward.ALGORITHMS)

@@ -10,13 +10,9 @@ from grid_core.plugins.algorithm import Algorithm, Output
 from grid_core.trace.autodiff import jvp
 from grid_core.trace.scalar import Real, Scalar
 from grid_plugins.second_order.branches import Branches
-from grid_plugins.second_order.looped import Looped
+from grid_plugins.second_order.looped import Looped, Outputs, many_triples
 from grid_plugins.second_order.signature import CUBE, F_EXT, GRAVITY, QD, QDD, Q
-from grid_plugins.second_order.terms import Tensor
 from grid_plugins.second_order.unrolled import unrolled
-
-MANY = 1000
-"""Triples on one branch from which straight-line code is too long."""
 
 
 def friction_curvature(k: KernelBuilder, qd: Sequence[Real]) -> list[Real]:
@@ -29,14 +25,10 @@ def emit_idsva_so(k: KernelBuilder) -> None:
     q, qd, qdd, gravity = (k.input(name) for name in ("q", "qd", "qdd", "gravity"))
     branches = Branches(ground_motion(k, q, qd, qdd, gravity, k.input("f_ext") if k.has("f_ext") else None))
     curvature = friction_curvature(k, qd)
-    if sum(1 for _ in branches.triples()) > MANY:
-        looped = Looped(k, branches)
-        looped.add_curvature(curvature)
+    if many_triples(branches):
+        Looped(k, branches, Outputs(k)).fill(curvature)
         return
-    cubes = unrolled(k, branches)
-    for slot, value in enumerate(curvature):
-        cubes[Tensor.VELOCITIES][slot][slot][slot] = cubes[Tensor.VELOCITIES][slot][slot][slot] + value
-    for tensor, cube in cubes.items():
+    for tensor, cube in unrolled(k, branches, curvature).items():
         k.output(tensor.value, cube)
 
 

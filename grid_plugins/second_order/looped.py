@@ -6,20 +6,27 @@ root, a floating base above all, stay unrolled inside the loops: their columns a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Protocol
 
 from grid_core.kernel.builder import KernelBuilder, Row, Slots, Workspace
-from grid_core.trace.scalar import Real, Scalar
+from grid_core.model import Model
+from grid_core.trace.scalar import Real, is_zero
 from grid_plugins.second_order.branches import Branches, Coordinate
 from grid_plugins.second_order.terms import Member, Moved, Pair, Relation, Tensor, fill
+
+MANY = 1000
+"""Triples on one branch from which straight-line code is too long."""
 
 Variables = tuple[Coordinate, ...]
 """The coordinates that a row of a loop stands for."""
 
-Column = tuple[str, tuple[int, ...]]
-"""What a column of a table holds: an index into something, from the numbers of some of the row's coordinates."""
+
+def many_triples(branches: Branches) -> bool:
+    """Return whether straight-line code would be too long."""
+    return sum(1 for _ in branches.triples()) > MANY
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,42 @@ class Variable:
     number: int
 
 
+Index = int | Variable
+"""An index of an entry: a slot, or that of one of the row's coordinates."""
+
+Column = tuple[str, tuple[Index, ...]]
+"""What a column of a table holds: where the numbers of some coordinates begin, or the place of an entry."""
+
+
+class Cubes(Protocol):
+    """Where the entries of the tensors are kept."""
+
+    @property
+    def slots(self) -> Mapping[Tensor, Slots]:
+        """The slots of each tensor."""
+
+    @property
+    def cleared(self) -> bool:
+        """Whether slots are zero at first."""
+
+    def place(self, i: int, j: int, k: int) -> int:
+        """Return the slot of entry ``[i, j, k]`` among those of a tensor."""
+
+
+class Outputs:
+    """The tensors as outputs of an algorithm."""
+
+    cleared = True
+
+    def __init__(self, k: KernelBuilder) -> None:
+        self.slots = {tensor: k.result(tensor.value) for tensor in Tensor}
+        self.nv = k.model.nv
+
+    def place(self, i: int, j: int, k: int) -> int:
+        """Return the slot of entry ``[i, j, k]`` among those of a tensor."""
+        return (i * self.nv + j) * self.nv + k
+
+
 @dataclass
 class Body:
     """What the body of a loop reads and writes, whether it runs once for its columns' sake or is traced.
@@ -50,10 +93,9 @@ class Body:
     Without a row, everything that is read is a number, and columns are noted as they are asked for.
     """
 
-    nv: int
     shared: bool
     """Whether coordinates share slots, so that entries have to be added up."""
-    results: dict[Tensor, Slots]
+    cubes: Cubes
     moved: Workspace
     pairs: Workspace
     row: Row | None = None
@@ -77,16 +119,10 @@ class Body:
 
     def add(self, tensor: Tensor, value: Real, *places: Sequence[Member]) -> None:
         for place in places:
-            variables = tuple(m.slot.number if isinstance(m.slot, Variable) else -1 for m in place)
-            fixed = [0 if isinstance(m.slot, Variable) else m.slot for m in place]
-            column, offset = self._column(("entry", variables)), self.index(fixed)
-            if self.row is not None and (isinstance(value, Scalar) or value != 0.0):
+            column = self._column(("entry", tuple(m.slot for m in place)))
+            if self.row is not None and not (self.cubes.cleared and is_zero(value)):
                 put = self.row.accumulate if self.shared else self.row.store
-                put(self.results[tensor], column, value, offset)
-
-    def index(self, slots: Sequence[int]) -> int:
-        i, j, k = slots
-        return (i * self.nv + j) * self.nv + k
+                put(self.cubes.slots[tensor], column, value)
 
     def _column(self, wanted: Column) -> int:
         if wanted not in self.columns:
@@ -100,9 +136,9 @@ class Body:
 
 
 class Looped:
-    """Fills the results of one robot."""
+    """Fills the tensors of one robot."""
 
-    def __init__(self, k: KernelBuilder, branches: Branches) -> None:
+    def __init__(self, k: KernelBuilder, branches: Branches, cubes: Cubes) -> None:
         self.k = k
         self.branches = branches
         outer = [a for a in branches.coordinates if branches.parents[a.joint] >= 0]
@@ -114,15 +150,18 @@ class Looped:
             kept += a.moved.flat()
         self.pair_at = {(a.number, b.number): Pair.SIZE * n for n, (a, b) in enumerate(self.pairs)}
         self.body = Body(
-            k.model.nv,
-            any(joint.mimic for joint in k.model.joints),
-            {tensor: k.result(tensor.value) for tensor in Tensor},
+            shares_slots(k.model),
+            cubes,
             k.array("moved", kept),
             k.array("pairs", [None] * (Pair.SIZE * len(self.pairs))),
         )
-        for root in branches.roots:
+
+    def fill(self, curvature: Sequence[Real]) -> None:
+        """Fill all entries, with the second derivative of joint friction per slot."""
+        for root in self.branches.roots:
             self.fill_root(root)
         self.fill_triples()
+        self.add_curvature(curvature)
 
     def beyond_root(self, a: Coordinate) -> list[Coordinate]:
         return [b for b in self.branches.towards_root(a) if self.branches.parents[b.joint] >= 0]
@@ -171,10 +210,11 @@ class Looped:
 
     def add_curvature(self, curvature: Sequence[Real]) -> None:
         """Add the second derivative of joint friction, per slot, to the diagonal of the velocities' tensor."""
-        if all(not isinstance(value, Scalar) and value == 0.0 for value in curvature):
+        if all(map(is_zero, curvature)):
             return
-        source, target = self.k.array("curvature", curvature), self.body.results[Tensor.VELOCITIES]
-        table = [(slot, self.body.index([slot] * 3)) for slot in range(self.k.model.nv)]
+        cubes = self.body.cubes
+        source, target = self.k.array("curvature", curvature), cubes.slots[Tensor.VELOCITIES]
+        table = [(slot, cubes.place(slot, slot, slot)) for slot in range(self.k.model.nv)]
         self.k.loop(table, lambda row: row.accumulate(target, 1, row.load(source, 0)))
 
     def loops(self, label: str, rows: Iterable[Variables], trace: Callable[[Kind, Body], None]) -> None:
@@ -186,8 +226,7 @@ class Looped:
             body = self.body
             body.columns = []
             trace(kind, body)
-            columns = body.columns or [("entry", (-1, -1, -1))]
-            table = [[self.value(column, variables) for column in columns] for variables in alike]
+            table = [[self.value(column, variables) for column in body.columns] for variables in alike]
 
             def traced(row: Row, kind: Kind = kind) -> None:
                 self.body.row = row
@@ -199,9 +238,13 @@ class Looped:
 
     def value(self, column: Column, row: Variables) -> int:
         """Return what a column holds for a row."""
-        kind, numbers = column
-        if kind == "moved":
-            return self.moved_at[row[numbers[0]].number]
-        if kind == "pair":
-            return self.pair_at[row[numbers[0]].number, row[numbers[1]].number]
-        return self.body.index([row[n].slot if n >= 0 else 0 for n in numbers])
+        kind, indices = column
+        if kind == "entry":
+            return self.body.cubes.place(*(i if isinstance(i, int) else row[i.number].slot for i in indices))
+        numbers = [row[i].number for i in indices if isinstance(i, int)]
+        return self.moved_at[numbers[0]] if kind == "moved" else self.pair_at[numbers[0], numbers[1]]
+
+
+def shares_slots(model: Model) -> bool:
+    """Return whether several coordinates of a robot may have one velocity slot."""
+    return any(joint.mimic for joint in model.joints)

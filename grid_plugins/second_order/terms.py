@@ -181,7 +181,7 @@ class Member:
 class Add(Protocol):
     """Adds a value to entries of a tensor."""
 
-    def __call__(self, tensor: Tensor, value: Real, *places: Sequence[Member]) -> None: ...
+    def __call__(self, tensor: Tensor, value: Real, /, *places: Sequence[Member]) -> None: ...
 
 
 def fill(add: Add, pair: Pair, triple: Iterable[Member], b_of_a: Relation, c_of_b: Relation) -> None:

@@ -12,8 +12,8 @@ from grid_plugins.second_order.terms import Member, Pair, Tensor, fill
 Cube = list[list[list[Real]]]
 
 
-def unrolled(k: KernelBuilder, branches: Branches) -> dict[Tensor, Cube]:
-    """Return the four tensors, entries ``[i][j][k]``, without joint friction."""
+def unrolled(k: KernelBuilder, branches: Branches, curvature: Sequence[Real]) -> dict[Tensor, Cube]:
+    """Return the four tensors, entries ``[i][j][k]``, with the second derivative of joint friction per slot."""
     nv = k.model.nv
     cubes: dict[Tensor, Cube] = {t: [[[0.0] * nv for _ in range(nv)] for _ in range(nv)] for t in Tensor}
 
@@ -31,4 +31,7 @@ def unrolled(k: KernelBuilder, branches: Branches) -> dict[Tensor, Cube]:
             if of not in pairs:
                 pairs[of] = Pair.of(a.moved, b.moved, b_of_a)
             fill(add, pairs[of], (members[x.number] for x in (a, b, c)), b_of_a, c.seen_from(b))
+    velocities = cubes[Tensor.VELOCITIES]
+    for slot, value in enumerate(curvature):
+        velocities[slot][slot][slot] = velocities[slot][slot][slot] + value
     return cubes
