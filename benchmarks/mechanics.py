@@ -74,6 +74,7 @@ OPERATIONS = (
     Operation("osc_inertia", "operational_inertia"),
     Operation("contact_fext", "wrenches"),
     Operation("tool_fext", "tool_wrench"),
+    Operation("idsva_so", "second_derivatives"),
 )
 
 BARS = [
@@ -81,6 +82,7 @@ BARS = [
     for dtype, mean in zip(DTYPES, (12, 20))
     for metric, bound in (("speedup_mean", mean), ("speedup_least", 5))
 ]
+BARS += [Bar(f"g1.idsva_so.{dtype}.speedup", 6, upwards=True) for dtype in DTYPES]
 
 
 def measure(store: Path) -> Iterator[Measurement]:

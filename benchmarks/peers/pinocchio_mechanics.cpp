@@ -8,6 +8,7 @@
 #include <pinocchio/algorithm/kinematics-derivatives.hpp>
 #include <pinocchio/algorithm/kinematics.hpp>
 #include <pinocchio/algorithm/regressor.hpp>
+#include <pinocchio/algorithm/rnea-second-order-derivatives.hpp>
 #include <pinocchio/math.hpp>
 #include <pinocchio/spatial.hpp>
 
@@ -174,6 +175,11 @@ const Evaluations evaluations = {
      {[](Robot& r, size_t i) {
          forwardKinematics(r.model, r.data, r.q[i]);
          return wrench(r.data.oMi[ends(r).joints[0]], r.a[i]);
+     }}},
+    {"second_derivatives",
+     {[](Robot& r, size_t i) {
+         ComputeRNEASecondOrderDerivatives(r.model, r.data, r.q[i], r.v[i], r.a[i]);
+         return r.data.d2tau_dqdq(0, 0, 0);
      }}},
 };
 
