@@ -46,6 +46,7 @@ def register_robot(
     enable_tool: bool = False,
     contact_frames: Sequence[str] | None = None,
     cost_frames: Sequence[str] | None = None,
+    cost_features: Sequence[int] | None = None,
     output_convention: str = "pinocchio",
     algorithm_list: Sequence[str] | str | None = None,
     enable_mujoco_kernels: bool = True,
@@ -119,7 +120,11 @@ def register_robot(
         Same as ``runtime_inertia``, for ``handle.attach_tool``.
     contact_frames : sequence of str, optional
         Frames at which ``handle.contact_fext`` applies wrenches, in this order.
-    backend, cost_frames
+    cost_frames : sequence of str, optional
+        Frames that costs follow beside the first end effector, in this order; ``handle.tracking_cost_menu`` needs one.
+    cost_features : (int, int), optional
+        Rows of the linear features of the state and of the input in costs. Default: as many as columns.
+    backend
         Documented parts that this version does not have; any value but the default raises.
     output_convention : str
         ``"pinocchio"``; ``"mujoco"`` is the same on a fixed base and raises on a floating one.

@@ -61,14 +61,7 @@ def _draw(
 ) -> NDArray[np.float64]:
     if declared.tangent == "configuration":
         return handle.model.random(int(generator.integers(2**31)), axes[0])
-    dims = {
-        **handle.model.dims,
-        "nx": handle.nq + handle.nv,
-        "nee": handle.num_ees,
-        "nf": len(handle.frames),
-        "nc": len(handle.contact_frames or ()),
-    }
-    return declared.typical * generator.standard_normal((*axes, *resolve(declared.shape, dims)))
+    return declared.typical * generator.standard_normal((*axes, *resolve(declared.shape, handle.dims)))
 
 
 def _required_frames(algorithm: Algorithm, handle: RobotHandle) -> dict[str, str]:

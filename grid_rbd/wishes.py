@@ -23,11 +23,6 @@ from grid_core.toolchains.architectures import Architectures, architectures, arc
 DEVICES = ("auto", "cpu", "cuda", "reference")
 CONVENTIONS = ("pinocchio", "mujoco")
 
-LATER: dict[str, tuple[Any, str]] = {
-    "cost_frames": (None, "the cost menu is not part of this version; leave cost_frames out"),
-}
-"""Arguments of the documented interface without a meaning yet: their neutral value, and what to do instead."""
-
 BACKENDS = {"numpy": None, "jax": "the JAX front-end", "torch": "the PyTorch front-end"}
 
 
@@ -79,10 +74,6 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
         An option belongs to a part that this version does not have.
     """
     wanted = dict(options)
-    for name, (neutral, instead) in LATER.items():
-        value = wanted.pop(name, neutral)
-        if value is not neutral:
-            raise NotAvailableError(f"{name}={value!r}: {instead}")
     check_backend(wanted.pop("backend", "numpy"))
     convention = check_convention(wanted.pop("output_convention", "pinocchio"))
     wanted.pop("enable_mujoco_kernels", True)
@@ -93,6 +84,7 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
     frames = {
         "end_effectors": _names(wanted.pop("ee_joint_names", None), "ee_joint_names"),
         "contact_frames": _names(wanted.pop("contact_frames", None), "contact_frames"),
+        "cost_frames": _names(wanted.pop("cost_frames", None), "cost_frames"),
     }
     runtime = _runtime_tables(wanted)
     max_batch = _positive(wanted.pop("max_batch_size", 256), "max_batch_size")
@@ -114,8 +106,16 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
 
 LEVELS = ("cuda_arch", "cuda_archs", "cpu_level")
 TARGETS = ("device", *LEVELS, "compiler")
-FRAMES = ("ee_joint_names", "contact_frames")
-MATHS = ("floating_base", "follow_mimic", "dtype", "use_joint_dynamics", "friction_model", "friction_width")
+FRAMES = ("ee_joint_names", "contact_frames", "cost_frames")
+MATHS = (
+    "floating_base",
+    "follow_mimic",
+    "dtype",
+    "use_joint_dynamics",
+    "friction_model",
+    "friction_width",
+    "cost_features",
+)
 
 
 OTHERS = ("algorithm_list", "lazy", "plugins", "max_batch_size", "threads", "backend", "output_convention")
@@ -131,7 +131,7 @@ def _runtime_tables(wanted: dict[str, Any]) -> list[str]:
 def _options(wanted: dict[str, Any], **more: Any) -> BuildOptions:
     for name in wanted:
         if name not in MATHS:
-            known = [*MATHS, *RUNTIME, *FRAMES, *LATER, *TARGETS, *OTHERS]
+            known = [*MATHS, *RUNTIME, *FRAMES, *TARGETS, *OTHERS]
             raise KeywordError(f"unknown option {name!r}{nearest(name, known)}; options: {', '.join(known)}")
     if isinstance(wanted.get("dtype"), (type, np.dtype)):
         wanted["dtype"] = _dtype_name(wanted["dtype"])

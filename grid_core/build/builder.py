@@ -73,9 +73,13 @@ def check_options(request: RobotRequest, model: Model) -> None:
             f"friction_width has {len(width)} values; give one number, or one per velocity slot (nv = {model.nv})"
         )
     settings.end_effector_frames(model)
-    for frame in settings.contacts(model):
-        if frame.body < 0:
-            raise OptionError(f"contact_frames: {frame.name!r} is fixed to the world, where no wrench moves the robot")
+    for option, frames, why in (
+        ("contact_frames", settings.contacts(model), "no wrench moves the robot"),
+        ("cost_frames", settings.cost_targets(model)[1:], "nothing that the robot does changes a cost"),
+    ):
+        for frame in frames:
+            if frame.body < 0:
+                raise OptionError(f"{option}: {frame.name!r} is fixed to the world, where {why}")
 
 
 class _Report:

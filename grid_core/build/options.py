@@ -67,6 +67,8 @@ def make_options(
     runtime: Iterable[str] = (),
     end_effectors: Iterable[str] = (),
     contact_frames: Iterable[str] = (),
+    cost_frames: Iterable[str] = (),
+    cost_features: Sequence[int] | None = None,
 ) -> BuildOptions:
     """Check user options and return them in canonical form.
 
@@ -97,6 +99,8 @@ def make_options(
         tables,
         distinct(end_effectors, "ee_joint_names"),
         distinct(contact_frames, "contact_frames"),
+        distinct(cost_frames, "cost_frames"),
+        _rows(cost_features),
     )
     return BuildOptions(flag(floating_base, "floating_base"), flag(follow_mimic, "follow_mimic"), dtype, settings)
 
@@ -113,6 +117,19 @@ def _width(value: Any) -> float | tuple[float, ...]:
         if not (math.isfinite(width) and width > 0.0):
             raise OptionError(f"friction_width is {value!r}, expected positive finite numbers (rad/s, m/s)")
     return widths if several else widths[0]
+
+
+def _rows(value: Any) -> tuple[int, int] | None:
+    """Return the rows of the linear features of the state and of the input."""
+    if value is None:
+        return None
+    rows = tuple(value) if isinstance(value, Sequence) else (value,)
+    if len(rows) != 2 or any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in rows):
+        raise OptionError(
+            f"cost_features is {value!r}, expected two whole numbers of at least 1: the rows of the linear features of "
+            "the state and of the input"
+        )
+    return rows[0], rows[1]
 
 
 def distinct(names: Iterable[str], option: str) -> tuple[str, ...]:

@@ -27,6 +27,10 @@ class TraceSettings:
         Frames that count as end effectors, in this order; empty: those of the leaf joints.
     contact_frames : tuple of str
         Frames at which contact wrenches act, in this order.
+    cost_frames : tuple of str
+        Frames that costs follow, in this order, after the first end effector.
+    cost_features : tuple of int, or None
+        Rows of the linear features of the state and of the input in costs; as many as columns unless given.
     """
 
     joint_dynamics: bool = False
@@ -35,6 +39,8 @@ class TraceSettings:
     runtime: frozenset[str] = frozenset()
     end_effectors: tuple[str, ...] = ()
     contact_frames: tuple[str, ...] = ()
+    cost_frames: tuple[str, ...] = ()
+    cost_features: tuple[int, int] | None = None
 
     def end_effector_frames(self, model: Model) -> tuple[Frame, ...]:
         """Return the frames of the end effectors.
@@ -57,12 +63,40 @@ class TraceSettings:
         """
         return tuple(model.frame(name) for name in self.contact_frames)
 
+    def cost_targets(self, model: Model) -> tuple[Frame, ...]:
+        """Return the frames that costs follow: the first end effector, then :attr:`cost_frames`.
+
+        On a robot that cannot move its root link stands in for the end effector.
+
+        Raises
+        ------
+        ArgumentError
+            The robot has no frame of that name.
+        """
+        first = (self.end_effector_frames(model) or model.frames)[0]
+        return (first, *(model.frame(name) for name in self.cost_frames))
+
 
 def dimensions(model: Model, settings: TraceSettings) -> dict[str, int]:
     """Return the dimensions that declared shapes use.
 
     Those of the model, the width ``nx`` of a state ``[q; qd]``, ``nee`` end effectors, ``nf`` frames, ``nc`` contacts.
+    Of costs: ``nu`` actuated inputs, which a free base has none of, ``nl`` coordinates that simply add, ``nlx`` columns
+    and ``mx`` rows of the linear features of the state, ``mu`` rows of those of the input.
     """
     ends = len(settings.end_effectors) or len(model.leaf_joints)
-    state = model.nq + model.nv
-    return {**model.dims, "nx": state, "nee": ends, "nf": len(model.frames), "nc": len(settings.contact_frames)}
+    added = sum(kind == "scalar" for kind, *_ in model.coordinate_blocks)
+    actuated = model.nv - 6 * model.floating_base
+    rows = settings.cost_features or (added + model.nv, actuated)
+    return {
+        **model.dims,
+        "nx": model.nq + model.nv,
+        "nee": ends,
+        "nf": len(model.frames),
+        "nc": len(settings.contact_frames),
+        "nu": actuated,
+        "nl": added,
+        "nlx": added + model.nv,
+        "mx": rows[0],
+        "mu": rows[1],
+    }

@@ -44,9 +44,10 @@ HANDLE_WORDS = frozenset(
         r"\w+",
         """
         apply_batch_overlay apply_profile_overlay attach_tool capabilities close closed configuration_layout
-        contact_frames context coordinate_block coordinate_block_count ctx_id detach_tool device device_profile dtype
-        floating_base frames friction_model inertia_params install_device_pool is_pinned joint_armature joint_damping
-        joint_effort_limits joint_friction joint_friction_width joint_names joint_pos_limits joint_vel_limits
+        contact_frames context coordinate_block coordinate_block_count cost_frames ctx_id detach_tool device
+        device_profile dims dtype floating_base frames friction_model inertia_params install_device_pool is_pinned
+        joint_armature joint_damping joint_effort_limits joint_friction joint_friction_width joint_names
+        joint_pos_limits joint_vel_limits
         kernel_max_threads max_batch max_perf_level_threads meta model model_version mujoco name nb neutral nq
         num_bodies num_ees num_joints num_vel nv output_convention output_layout pinned_empty random
         runtime_inertia runtime_joint_dynamics runtime_transform set_inertia_params set_joint_dynamics
@@ -56,10 +57,10 @@ HANDLE_WORDS = frozenset(
 )
 """Attributes of handles: a method of such a name would hide one, so no algorithm has it."""
 
-LISTS = ("contact_frames",)
+LISTS = ("contact_frames", "cost_frames")
 """Options that an algorithm can need to be given."""
 
-DIMENSIONS = {"nq": 1, "nv": 1, "nb": 1, "nx": 1, "nee": 1, "nf": 1, "nc": 1}
+DIMENSIONS = dict.fromkeys(("nq", "nv", "nb", "nx", "nee", "nf", "nc", "nu", "nl", "nlx", "mx", "mu"), 1)
 
 
 def check_algorithm(algorithm: Algorithm) -> None:

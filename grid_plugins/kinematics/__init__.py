@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from grid_core.plugins import Algorithm, hookimpl
-from grid_plugins.kinematics import frame_jacobian, hessian, operational, placement, pose, runtime, wrenches
+from grid_plugins.kinematics import (
+    frame_jacobian,
+    frame_motion,
+    hessian,
+    operational,
+    placement,
+    pose,
+    runtime,
+    wrenches,
+)
 
 
 @hookimpl
@@ -14,6 +23,7 @@ def grid_algorithms() -> tuple[Algorithm, ...]:
         *placement.ALGORITHMS,
         *runtime.ALGORITHMS,
         *frame_jacobian.ALGORITHMS,
+        *frame_motion.ALGORITHMS,
         *operational.ALGORITHMS,
         *wrenches.ALGORITHMS,
     )

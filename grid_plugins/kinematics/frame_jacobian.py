@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from grid_core.kernel.builder import KernelBuilder
 from grid_core.plugins.algorithm import Absent, Algorithm, Input, Output
+from grid_core.plugins.frames import NUMBERS
 from grid_core.trace.functions import equal, select
 from grid_core.trace.linalg import IDENTITY3, ZERO3, Vector, cross, matvec, minus, negative, plus, transpose
 from grid_core.trace.scalar import Real
@@ -22,7 +23,7 @@ from grid_plugins.kinematics.targets import ChosenTarget, Target, at_point, firs
 
 TARGET = Input(
     "target_jid",
-    ("13",),
+    NUMBERS,
     "frame: the name of a joint or link, or the id of a movable joint; left out, the first end effector",
     absent=Absent.VARIANT,
     keyword_only=True,

@@ -7,14 +7,15 @@ from typing import Any
 
 from grid_core.kernel.builder import KernelBuilder
 from grid_core.plugins.algorithm import Absent, Algorithm, Input, Output
+from grid_core.trace.lie import quaternion_of
 from grid_core.trace.linalg import matvec
 from grid_core.trace.scalar import Real
 from grid_plugins.kinematics.pose import rows
 from grid_plugins.kinematics.reading import read_use_warp
-from grid_plugins.kinematics.rotations import RotationVector, quaternion_of
+from grid_plugins.kinematics.rotations import RotationVector
 from grid_plugins.kinematics.signature import Q
 from grid_plugins.kinematics.skeleton import Skeleton
-from grid_plugins.kinematics.targets import FixedTarget, end_effectors, first_end_effector
+from grid_plugins.kinematics.targets import FixedTarget, Target, end_effectors, first_end_effector
 
 QUATERNION = "x, y, z (m), unit quaternion x, y, z, w with w >= 0"
 
@@ -24,7 +25,7 @@ def placement(target: FixedTarget) -> list[Real]:
     return [*target.position, *quaternion_of(target.pose.rotation)]
 
 
-def homogeneous(target: FixedTarget) -> list[list[Real]]:
+def homogeneous(target: Target) -> list[list[Real]]:
     """Return the 4x4 matrix of a pose."""
     upper: list[list[Real]] = [[*row, p] for row, p in zip(target.pose.rotation, target.position)]
     return [*upper, [0.0, 0.0, 0.0, 1.0]]

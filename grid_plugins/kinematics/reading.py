@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grid_core.errors import ArgumentError, nearest
-from grid_core.model import Frame, Placement
+from grid_core.model import Placement
+from grid_core.plugins.frames import frame_numbers, frame_of
 from grid_core.plugins.robot_view import RobotView
 
 Array = NDArray[np.float64]
@@ -29,24 +30,6 @@ RIGID = 1e-5
 """How far a rotation may be from an orthogonal matrix: single precision, rounded a few times."""
 
 
-def frame_of(robot: RobotView, target: Any, argument: str) -> Frame:
-    """Return the frame that a name of a joint or link, or the id of a movable joint, stands for.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such frame.
-    """
-    if isinstance(target, str):
-        return robot.model.frame(target)
-    if isinstance(target, (int, np.integer)) and not isinstance(target, bool):
-        names = robot.model.joint_names
-        if 0 <= target < len(names):
-            return robot.model.frame(names[target])
-        raise ArgumentError(f"{argument} is {target}, but the ids of movable joints are 0 to {len(names) - 1}")
-    raise ArgumentError(f"{argument} is {target!r}, expected the name of a joint or link, or the id of a movable joint")
-
-
 def read_target(robot: RobotView, given: Mapping[str, Any]) -> list[float] | None:
     """Return body, rotation (row by row) and translation of the frame ``target_jid``.
 
@@ -57,7 +40,7 @@ def read_target(robot: RobotView, given: Mapping[str, Any]) -> list[float] | Non
     frame = frame_of(robot, given["target_jid"], "target_jid")
     if any(frame is first for first in robot.settings.end_effector_frames(robot.model)[:1]):
         return None
-    return [float(frame.body), *frame.placement.rotation.flat, *frame.placement.translation]
+    return frame_numbers(frame)
 
 
 def read_reference_frame(robot: RobotView, given: Mapping[str, Any]) -> float | None:  # noqa: ARG001

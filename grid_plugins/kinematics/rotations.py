@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grid_core.trace.functions import atan2, less, maximum, select, sqrt
-from grid_core.trace.linalg import IDENTITY3, Matrix, Vector, dot, madd, outer, scale, skew
+from grid_core.trace.lie import quaternion_of
+from grid_core.trace.linalg import IDENTITY3, Matrix, Vector, madd, outer, scale, skew
 from grid_core.trace.scalar import Real
 
 LEAST = 1e-30
@@ -68,27 +69,6 @@ class RpyRates:
             -roll * (turn * self.cosine),
             pitch * (turn * tangent) + roll * (lean * self.secant),
         )
-
-
-def quaternion_of(r: Matrix) -> Vector:
-    """Return the unit quaternion ``x y z w`` of a rotation with ``w >= 0``.
-
-    The four products of its largest entry with all entries come from sums in which nothing cancels (Shepperd,
-    Quaternion from rotation matrix, 1978); their length needs no further knowledge.
-    """
-    (a, xy, xz), (yx, b, yz), (zx, zy, c) = r
-    by_x = (1.0 + a - b - c, xy + yx, xz + zx, zy - yz)
-    by_y = (xy + yx, 1.0 - a + b - c, yz + zy, xz - zx)
-    by_z = (xz + zx, yz + zy, 1.0 - a - b + c, yx - xy)
-    by_w = (zy - yz, xz - zx, yx - xy, 1.0 + a + b + c)
-    products = _larger(_larger((by_w[3], by_w), (by_x[0], by_x)), _larger((by_y[1], by_y), (by_z[2], by_z)))[1]
-    length = sqrt(dot(products, products))
-    return scale(products, select(less(products[3], 0.0), -1.0, 1.0) / length)
-
-
-def _larger(one: tuple[Real, Vector], other: tuple[Real, Vector]) -> tuple[Real, Vector]:
-    more = less(one[0], other[0])
-    return select(more, other[0], one[0]), tuple(select(more, y, x) for x, y in zip(one[1], other[1]))
 
 
 @dataclass(frozen=True)

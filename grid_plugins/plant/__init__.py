@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from grid_core.plugins import Algorithm, hookimpl
-from grid_plugins.plant import barriers, costs, steps
+from grid_plugins.plant import activated, barriers, costs, steps
 
 
 @hookimpl
 def grid_algorithms() -> tuple[Algorithm, ...]:
-    return (*steps.ALGORITHMS, *costs.ALGORITHMS, *barriers.ALGORITHMS)
+    return (*steps.ALGORITHMS, *costs.ALGORITHMS, *activated.ALGORITHMS, *barriers.ALGORITHMS)

@@ -8,6 +8,7 @@ from grid_core.kernel.builder import KernelBuilder
 from grid_core.plugins.algorithm import Algorithm, Input, Output
 from grid_core.trace.functions import less, less_equal, log, maximum, minimum, select
 from grid_core.trace.scalar import Real, Scalar
+from grid_plugins.plant.terms import Term, Values
 
 VALUE_FLOOR = 1e-10
 """Margins below this count as this much in the value."""
@@ -17,18 +18,23 @@ SLOPE_FLOOR = 1e-6
 
 
 def emit_barrier(k: KernelBuilder) -> None:
-    mu = k.input("mu")
-    value: Real = 0.0
-    gradient, curvature = [], []
-    for x, low, high in zip(k.input("var"), k.input("lower"), k.input("upper")):
+    term = barrier(k.input("var"), k.input("lower"), k.input("upper"), k.input("mu"))
+    k.output("value", term.value)
+    k.output("grad", term.slopes)
+    k.output("hess_diag", term.curvatures)
+
+
+def barrier(values: Values, lower: Values, upper: Values, mu: Real) -> Term:
+    """Return the barriers of some values together."""
+    total: Real = 0.0
+    slopes, curvatures = [], []
+    for x, low, high in zip(values, lower, upper, strict=True):
         below, slope_below = _side(x - low, less_equal(low, -math.inf))
         above, slope_above = _side(high - x, less_equal(math.inf, high))
-        value = value + (below + above)
-        gradient.append(mu * (slope_above - slope_below))
-        curvature.append(mu * (slope_below * slope_below + slope_above * slope_above))
-    k.output("value", -(mu * value))
-    k.output("grad", gradient)
-    k.output("hess_diag", curvature)
+        total = total + (below + above)
+        slopes.append(mu * (slope_above - slope_below))
+        curvatures.append(mu * (slope_below * slope_below + slope_above * slope_above))
+    return Term(-(mu * total), tuple(slopes), tuple(curvatures))
 
 
 def _side(margin: Real, absent: Scalar | bool) -> tuple[Real, Real]:

@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from grid_core.errors import ArgumentError
 from grid_core.kernel.builder import KernelBuilder
-from grid_core.kernel.manifold import BlockDiagonal, difference, difference_jacobians
-from grid_core.plugins.algorithm import Algorithm, Input
+from grid_core.kernel.tangent import configuration_directions, derivatives, plain_directions
+from grid_core.plugins.algorithm import Absent, Algorithm, Input
+from grid_core.plugins.robot_view import RobotView
 from grid_core.trace.linalg import dot, minus
-from grid_plugins.plant.signature import QD, Q, U, X
-from grid_plugins.plant.terms import Term, Values, embedded, outputs, quadratic
+from grid_core.trace.scalar import Real
+from grid_plugins.plant.activations import Activation
+from grid_plugins.plant.features import plain, state_tangent
+from grid_plugins.plant.signature import P_DES, QD, U_DES, W3, X_DES, Q, U, X, weights
+from grid_plugins.plant.terms import Feature, Term, Values, embedded, outputs
 
 EMBEDDED = (
     "Hessians are those of Gauss and Newton. Derivatives along the tangent fill the first nv entries; the rest is zero."
 )
 
 
-def _target(name: str, width: str, doc: str) -> Input:
-    return Input(name, (width,), doc)
-
-
-def _set(k: KernelBuilder, term: Term, jacobian: Sequence[Values]) -> None:
+def put(k: KernelBuilder, term: Term, feature: Feature) -> None:
+    """Set the outputs of a cost."""
     k.output("value", term.value)
-    k.output("grad", term.gradient(jacobian))
-    k.output("hess", term.hessian(jacobian))
+    k.output("grad", term.gradient(feature.jacobian))
+    k.output("hess", term.hessian(feature.jacobian))
 
 
-def _set_plain(k: KernelBuilder, term: Term) -> None:
-    """Set the outputs of a term whose residual is the variable less a target."""
-    n = len(term.slopes)
-    k.output("value", term.value)
-    k.output("grad", term.slopes)
-    k.output("hess", [[term.curvatures[i] if i == j else 0.0 for j in range(n)] for i in range(n)])
-
-
-def _set_embedded(k: KernelBuilder, term: Term, jacobian: Sequence[Values]) -> None:
+def _put_embedded(k: KernelBuilder, residual: Values, jacobian: Sequence[Values]) -> None:
     """Set outputs as wide as a state from derivatives along the tangent of the configuration."""
-    width = k.model.nq + k.model.nv
+    term, width = Activation().of(residual, k.input("W")), k.model.nq + k.model.nv
     gradient = term.gradient(jacobian)
     k.output("value", term.value)
     k.output("grad", [*gradient, *[0.0] * (width - len(gradient))])
@@ -44,41 +39,59 @@ def _set_embedded(k: KernelBuilder, term: Term, jacobian: Sequence[Values]) -> N
 
 
 def emit_state(k: KernelBuilder) -> None:
-    _set_plain(k, quadratic(minus(tuple(k.input("x")), tuple(k.input("x_des"))), k.input("Q")))
+    feature = plain(k.input("x"), k.input("x_des"))
+    put(k, Activation().of(feature.residual, k.input("Q")), feature)
 
 
 def emit_input(k: KernelBuilder) -> None:
-    _set_plain(k, quadratic(minus(tuple(k.input("u")), tuple(k.input("u_des"))), k.input("R")))
+    feature = plain(k.input("u"), k.input("u_des"))
+    put(k, Activation().of(feature.residual, k.input("R")), feature)
 
 
 def emit_state_tangent(k: KernelBuilder) -> None:
-    residual, jacobian = tangent_residual(k)
-    _set(k, quadratic(residual, k.input("Q")), jacobian)
+    x = k.input("x")
+    feature = state_tangent(k, x, k.input("x_des"))
+    put(k, term := Activation().of(feature.residual, k.input("Q")), feature)
+    if k.has("full_newton"):
+        k.output("hess", newton(k, x, term.gradient(feature.jacobian)))
 
 
-def tangent_residual(k: KernelBuilder) -> tuple[Values, list[Values]]:
-    """Return ``[D(q_des, q); qd - qd_des]`` and its Jacobian along the tangent."""
-    nq, nv = k.model.nq, k.model.nv
-    x, x_des = k.input("x"), k.input("x_des")
-    moved = difference(k.model, x_des[:nq], x[:nq])
-    _, blocks = difference_jacobians(k.model, x_des[:nq], x[:nq])
-    by_q = BlockDiagonal(nv, blocks).dense()
-    top = [(*row, *[0.0] * nv) for row in by_q]
-    bottom = [[float(j == nv + i) for j in range(2 * nv)] for i in range(nv)]
-    return [*moved, *minus(tuple(x[nq:]), tuple(x_des[nq:]))], [*top, *bottom]
+def newton(k: KernelBuilder, x: Values, gradient: Values) -> list[list[Real]]:
+    """Return the second derivative of ``v -> cost(x (+) v)`` at zero from the gradient along the tangent.
+
+    The gradient's own derivative is taken in tangents that move with ``x``; its symmetric part is the second derivative
+    along the geodesics of one fixed tangent.
+    """
+    nq = k.model.nq
+    along = configuration_directions(k.model, x[:nq], "the configuration")
+    rows = derivatives(gradient, [*along, *plain_directions(x[nq:], "the velocity")])
+    return [[0.5 * (rows[i][j] + rows[j][i]) for j in range(len(rows))] for i in range(len(rows))]
+
+
+def read_full_newton(robot: RobotView, given: Mapping[str, Any]) -> float | None:  # noqa: ARG001
+    """Return a number if the full second derivative is asked for, else nothing.
+
+    Raises
+    ------
+    ArgumentError
+        It is no truth value.
+    """
+    value = given["full_newton"]
+    if value is not None and not isinstance(value, bool):
+        raise ArgumentError(f"full_newton is {value!r}, expected True or False")
+    return 1.0 if value else None
 
 
 def emit_end_effector(k: KernelBuilder) -> None:
     q = k.input("q")
     position = k.call("end_effector_pose", q=q)[:3]
     jacobian = k.call("end_effector_pose_gradient", q=q)[:3]
-    _set_embedded(k, quadratic(minus(tuple(position), tuple(k.input("p_des"))), k.input("W")), jacobian)
+    _put_embedded(k, minus(tuple(position), tuple(k.input("p_des"))), jacobian)
 
 
 def emit_com(k: KernelBuilder) -> None:
     com = k.call("com", q=k.input("q"))
-    residual = minus(tuple(com["position"]), tuple(k.input("p_des")))
-    _set_embedded(k, quadratic(residual, k.input("W")), com["jacobian"])
+    _put_embedded(k, minus(tuple(com["position"]), tuple(k.input("p_des"))), com["jacobian"])
 
 
 def emit_momentum(k: KernelBuilder) -> None:
@@ -86,22 +99,16 @@ def emit_momentum(k: KernelBuilder) -> None:
     momentum, by_q = k.call("ccrba", q=q, qd=qd), k.call("dccrba", q=q)
     bent = [[dot(column, qd) for column in zip(*row)] for row in by_q]
     jacobian = [(*left, *right) for left, right in zip(bent, momentum["matrix"])]
-    _set(k, quadratic(minus(tuple(momentum["momentum"]), tuple(k.input("h_des"))), k.input("W")), jacobian)
+    feature = Feature(minus(tuple(momentum["momentum"]), tuple(k.input("h_des"))), jacobian)
+    put(k, Activation().of(feature.residual, k.input("W")), feature)
 
-
-def _weights(name: str, width: str, of: str) -> Input:
-    return Input(name, (width,), f"weight of each entry of {of}")
-
-
-P_DES = _target("p_des", "3", "position to be at, in the world (m)")
-W3 = _weights("W", "3", "the position")
 
 ALGORITHMS = (
     Algorithm(
         name="quadratic_state_cost",
         family="plant",
         summary="Cost of a state: sum_i Q_i (x_i - x_des_i)^2 / 2.",
-        inputs=(X, _target("x_des", "nx", "state to be at"), _weights("Q", "nx", "the state")),
+        inputs=(X, X_DES, weights("Q", "nx", "the state")),
         outputs=outputs("nx", "x"),
         emit=emit_state,
         profiles=("plant",),
@@ -111,17 +118,31 @@ ALGORITHMS = (
         name="quadratic_state_cost_tangent",
         family="plant",
         summary="Cost of a state by its tangent [difference(q_des, q); qd - qd_des], weighted and squared, halved.",
-        inputs=(X, _target("x_des", "nx", "state to be at"), _weights("Q", "2*nv", "the tangent")),
+        inputs=(
+            X,
+            X_DES,
+            weights("Q", "2*nv", "the tangent"),
+            Input(
+                "full_newton",
+                (),
+                "whether the Hessian is the whole second derivative, which may be indefinite, instead of that of Gauss "
+                "and Newton, the default",
+                absent=Absent.VARIANT,
+                keyword_only=True,
+                read=read_full_newton,
+            ),
+        ),
         outputs=outputs("2*nv", "the tangent [dq; dqd]"),
         emit=emit_state_tangent,
         profiles=("plant",),
-        notes="The Hessian is that of Gauss and Newton.",
+        notes="The whole second derivative is that of v -> cost(x (+) v) at zero. Both are the same where coordinates "
+        "simply add.",
     ),
     Algorithm(
         name="quadratic_input_cost",
         family="plant",
         summary="Cost of an input: sum_i R_i (u_i - u_des_i)^2 / 2.",
-        inputs=(U, _target("u_des", "nv", "input to have (N m, N)"), _weights("R", "nv", "the input")),
+        inputs=(U, U_DES, weights("R", "nv", "the input")),
         outputs=outputs("nv", "u"),
         emit=emit_input,
         profiles=("plant",),
@@ -155,10 +176,12 @@ ALGORITHMS = (
         inputs=(
             Q,
             QD,
-            _target(
-                "h_des", "6", "momentum to have, linear and angular about the centre of mass, world axes (N s, N m s)"
+            Input(
+                "h_des",
+                ("6",),
+                "momentum to have, linear and angular about the centre of mass, world axes (N s, N m s)",
             ),
-            _weights("W", "6", "the momentum"),
+            weights("W", "6", "the momentum"),
         ),
         outputs=outputs("2*nv", "the tangent [dq; dqd]"),
         emit=emit_momentum,

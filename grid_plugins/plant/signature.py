@@ -29,3 +29,17 @@ F_EXT = Input(
 
 NEXT = Output("x_next", ("nx",), "state after the step, [q; qd]")
 AB = Output("ab", ("2*nv", "3*nv"), "[A | B]: rows [dq_next; dqd_next], columns [dq | dqd | du]")
+
+P_DES = Input("p_des", ("3",), "position to be at, in the world (m)")
+X_DES = Input("x_des", ("nx",), "state to be at")
+R_DES = Input("R_des", ("3", "3"), "rotation to have, from the frame to the world")
+V_DES = Input("v_des", ("6",), "velocity to have at the frame's origin, linear and angular, world axes (m/s, rad/s)")
+U_DES = Input("u_des", ("nv",), "input to have (N m, N)")
+
+
+def weights(name: str, width: str, of: str) -> Input:
+    """Return the weights of a residual, which are not negative."""
+    return Input(name, (width,), f"weight of each entry of {of}")
+
+
+W3 = weights("W", "3", "the position")

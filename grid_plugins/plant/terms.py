@@ -13,8 +13,27 @@ Values = Sequence[Real]
 
 
 @dataclass(frozen=True)
+class Feature:
+    """Values with a target.
+
+    Attributes
+    ----------
+    residual : sequence of Real
+        How far they are from it.
+    jacobian : sequence of sequence of Real
+        Derivative of the residual along the variables, a row per entry.
+    values : sequence of Real
+        The values themselves, which bounds are of; None where there is no number to bound, in a rotation.
+    """
+
+    residual: Values
+    jacobian: Sequence[Values]
+    values: Sequence[Real | None] = ()
+
+
+@dataclass(frozen=True)
 class Term:
-    """The activations of a residual: sum of their values, slopes and curvatures per entry."""
+    """What the entries of a residual cost together, and slope and curvature of each."""
 
     value: Real
     slopes: Vector
@@ -31,12 +50,6 @@ class Term:
         n = len(columns)
         lower = [[dot(weighted[max(i, j)], columns[min(i, j)]) for j in range(n)] for i in range(n)]
         return tuple(map(tuple, lower))
-
-
-def quadratic(residual: Values, weights: Values) -> Term:
-    """Return ``w r^2 / 2`` of every entry."""
-    slopes = tuple(w * r for w, r in zip(weights, residual))
-    return Term(0.5 * dot(slopes, residual), slopes, tuple(weights))
 
 
 def embedded(block: Sequence[Values], width: int) -> list[list[Real]]:

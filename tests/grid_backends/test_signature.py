@@ -41,8 +41,14 @@ def test_parameters_follow_the_declaration(handle: RobotHandle) -> None:
 
 
 def test_infinite_defaults_are_possible() -> None:
-    limit = Input("limit", ("nv",), "A bound", default=float("inf"))
-    assert bound(declare("bounded", (TAU,), (limit,))).parameters == "self, limit=inf, *, out=None, _convention=None"
+    """A number that is a default of vectors is documented; in the signature it could be taken for what is accepted."""
+    limit, least = (
+        Input("limit", ("nv",), "A bound", default=float("inf")),
+        Input("least", (), "Another", default=-np.inf),
+    )
+    signature = bound(declare("bounded", (TAU,), (limit, least)))
+    assert signature.parameters == "self, limit=None, least=-inf, *, out=None, _convention=None"
+    assert "A bound. Default inf." in docstring(signature)
 
 
 def test_documentation_follows_the_declaration() -> None:

@@ -18,10 +18,7 @@ from grid_rbd.wishes import description_of, make_wish
 from tests.grid_core.build.conftest import Stub
 from tests.grid_core.units import GOLDEN, PENDULUM
 
-LATER = {
-    "backend": "jax",
-    "cost_frames": ["hand"],
-}
+LATER = {"backend": "jax"}
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"backend": "tensorflow"}, OptionError, "backend is 'tensorflow', expected one of numpy, jax, torch"),
     ({"dtype": "float16"}, OptionError, "dtype is 'float16', expected one of float32, float64"),
@@ -44,6 +41,10 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"enable_tool": "no"}, OptionError, "enable_tool is 'no', expected True or False"),
     ({"contact_frames": ["joint22"]}, grid_rbd.GridError, "did you mean .*'joint2'"),
     ({"contact_frames": ["joint2", "joint2"]}, OptionError, "contact_frames has 'joint2' twice"),
+    ({"cost_frames": ["joint22"]}, grid_rbd.GridError, "did you mean .*'joint2'"),
+    ({"cost_frames": ["joint2", "joint2"]}, OptionError, "cost_frames has 'joint2' twice"),
+    ({"cost_features": 3}, OptionError, "cost_features is 3, expected two whole numbers of at least 1"),
+    ({"cost_features": (3, 0)}, OptionError, r"cost_features is \(3, 0\), expected two whole numbers"),
     ({"algorithm_list": []}, OptionError, "algorithm_list is empty"),
     ({"algorithm_list": "crab"}, OptionError, "unknown algorithm or profile 'crab'; did you mean 'crba'"),
     ({"algorithm_list": 7}, OptionError, "algorithm_list is 7"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from grid_core.model import Model
 from tests.oracle.derivatives import STENCIL
-from tests.oracle.evaluation import Array, Inputs
+from tests.oracle.evaluation import Array, Inputs, Reference
 
 Accelerate = Callable[[Array, Array], Array]
 """``accelerate(q, qd)``, for a batch."""
@@ -77,3 +77,18 @@ def step_gradient(function: Callable[..., Array], model: Model, inputs: Inputs, 
     values = function(**moved_inputs(model, inputs, step))
     anchors = np.tile(nominal, (len(values) // len(nominal), 1))
     return differentiate(state_difference(model, anchors, values), 3 * model.nv, step)
+
+
+def derivative_along_state(robot: Reference, name: str, output: str, inputs: Inputs, step: float = 1e-3) -> Array:
+    """Return the derivative of an output along the tangent of the state ``x``, or ``q`` and ``qd``, (B, size, 2 nv)."""
+    model, batch = robot.model, len(next(iter(inputs.values())))
+    n, nq = model.nv, model.nq
+    moves = np.repeat(step * np.array(list(STENCIL))[:, None, None] * np.eye(2 * n), batch, axis=1).reshape(-1, 2 * n)
+    given = {key: np.concatenate([value] * (len(moves) // batch)) for key, value in inputs.items()}
+    if "x" in given:
+        given["x"] = state(model.integrate(given["x"][:, :nq], moves[:, :n]), given["x"][:, nq:] + moves[:, n:])
+    else:
+        given["q"] = model.integrate(given["q"], moves[:, :n])
+    if "qd" in given:
+        given["qd"] = given["qd"] + moves[:, n:]
+    return differentiate(robot(name, **given)[output], 2 * n, step)

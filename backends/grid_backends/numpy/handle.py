@@ -347,6 +347,11 @@ class RobotHandle(ParameterMethods):
         """Number of moving bodies; ``f_ext`` is ``6*nb`` wide."""
         return self.model.nb
 
+    @property
+    def dims(self) -> dict[str, int]:
+        """Dimensions by the names that shapes of arguments and results use."""
+        return dict(self._record.dims)
+
     num_joints = nq
     num_vel = nv
     num_bodies = nb

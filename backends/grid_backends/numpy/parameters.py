@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from grid_backends.numpy.record import RobotRecord
 from grid_backends.numpy.tools import tool_of
 from grid_core.errors import ArgumentError, OptionError
 from grid_core.kernel.tables import TABLES, described_values, tables_of
+from grid_core.model import Frame
 from grid_core.plugins.robot_view import Tool
 
 Array = NDArray[Any]
@@ -282,8 +283,12 @@ class ParameterMethods:
     @property
     def contact_frames(self) -> list[dict[str, Any]] | None:
         """The contact frames in the order of ``contact_fext``: ``name``, ``jid`` of the body, ``offset`` in it (m)."""
-        frames = self._record.settings.contacts(self._record.model)
-        return [{"name": f.name, "jid": f.body, "offset": f.placement.translation.tolist()} for f in frames] or None
+        return _described(self._record.settings.contacts(self._record.model))
+
+    @property
+    def cost_frames(self) -> list[dict[str, Any]] | None:
+        """The frames that were named for costs, described likewise; the first end effector comes before them."""
+        return _described(self._record.settings.cost_targets(self._record.model)[1:])
 
     def _joint_row(self, row: int) -> Array:
         found: Array = self._parameters.values("joint_dynamics")[row]
@@ -319,3 +324,7 @@ def _finite(values: Array, what: str) -> Array:
         index = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
         raise ArgumentError(f"{what} is {values[index]} at {index}; model parameters are finite numbers")
     return values
+
+
+def _described(frames: Sequence[Frame]) -> list[dict[str, Any]] | None:
+    return [{"name": f.name, "jid": f.body, "offset": f.placement.translation.tolist()} for f in frames] or None

@@ -146,4 +146,6 @@ def _is_name(text: str) -> bool:
 
 
 def _parameter(argument: Input) -> str:
-    return f"{argument.name}={argument.default!r}" if argument.optional else argument.name
+    """Return a parameter; one that is a vector of one number by default has no literal, so it is None there."""
+    literal = None if argument.shape and argument.scalar_slot is None else argument.default
+    return f"{argument.name}={literal!r}" if argument.optional else argument.name

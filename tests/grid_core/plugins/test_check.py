@@ -126,7 +126,7 @@ def test_choices_name_what_they_require() -> None:
     ):
         with pytest.raises(PluginError, match="a choice comes without emit, has its default"):
             check_algorithm(wrong)
-    with pytest.raises(PluginError, match="needs 'wings'; options are contact_frames"):
+    with pytest.raises(PluginError, match="needs 'wings'; options are contact_frames, cost_frames"):
         check_algorithm(replace(GOOD, needs=("wings",)))
 
 

@@ -9,8 +9,9 @@ import mpmath
 import numpy as np
 import pytest
 
+from grid_core.trace.lie import quaternion_of
 from grid_core.trace.scalar import Graph, Scalar
-from grid_plugins.kinematics.rotations import RotationVector, RpyRates, quaternion_of, rpy_of
+from grid_plugins.kinematics.rotations import RotationVector, RpyRates, rpy_of
 from tests.oracle.evaluation import Array
 from tests.oracle.robots import TESTS, Robot
 from tests.oracle.trees import chain, describe

@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.oracle.derivatives import STENCIL, slope
-from tests.oracle.evaluation import Array, Inputs, Reference, relative_error
+from tests.oracle.derivatives import slope
+from tests.oracle.evaluation import Inputs, Reference, relative_error
 from tests.oracle.robots import MIXED, TREES
-from tests.oracle.steps import differentiate, state, state_difference
+from tests.oracle.steps import derivative_along_state, state, state_difference
 
 ROBOTS = {**MIXED, "spherical joints": TREES["spherical joints"]}
 ALONG_Q = ("ee_pos_cost", "com_cost")
@@ -36,23 +36,6 @@ def sample(label: str, name: str, n: int = 6) -> Inputs:
     return {"x": state(q, qd), "x_des": desired, "Q": generator.uniform(0.0, 2.0, (n, 2 * model.nv))}
 
 
-def derivative(label: str, name: str, output: str, inputs: Inputs, width: int, step: float = 1e-3) -> Array:
-    """Return the derivative of an output along a tangent of the configuration or the state, (B, size, width)."""
-    model = reference(label).model
-    n, nq, batch = model.nv, model.nq, len(next(iter(inputs.values())))
-    moves = np.repeat(step * np.array(list(STENCIL))[:, None, None] * np.eye(width, 2 * n), batch, axis=1)
-    moves = moves.reshape(-1, 2 * n)
-    given = {key: np.tile(value, (len(moves) // batch, 1)) for key, value in inputs.items()}
-    if "x" in given:
-        x = given["x"]
-        given["x"] = state(model.integrate(x[:, :nq], moves[:, :n]), x[:, nq:] + moves[:, n:])
-    else:
-        given["q"] = model.integrate(given["q"], moves[:, :n])
-    if "qd" in given:
-        given["qd"] = given["qd"] + moves[:, n:]
-    return differentiate(reference(label)(name, **given)[output], width, step)
-
-
 @pytest.mark.parametrize("name", [*ALONG_Q, *ALONG_TANGENT])
 @pytest.mark.parametrize("label", ROBOTS)
 def test_gradients_by_differences(label: str, name: str) -> None:
@@ -60,8 +43,8 @@ def test_gradients_by_differences(label: str, name: str) -> None:
     n = robot.model.nv
     found = robot(name, **inputs)
     width = n if name in ALONG_Q else 2 * n
-    expected = derivative(label, name, "value", inputs, width)[:, 0]
-    assert relative_error(found["grad"][:, :width], expected, 1.0) < 1e-8
+    expected = derivative_along_state(robot, name, "value", inputs)[:, 0]
+    assert relative_error(found["grad"][:, :width], expected[:, :width], 1.0) < 1e-8
     assert not found["grad"][:, width:].any()
 
 
@@ -85,7 +68,7 @@ def test_hessians_are_semidefinite_and_exact_at_the_target(label: str, name: str
         inputs["p_des"] = robot("end_effector_pose", q=inputs["q"])[:, :3]
     hessian = robot(name, **inputs)["hess"]
     width = n if name in ALONG_Q else 2 * n
-    expected = derivative(label, name, "grad", inputs, width)
+    expected = derivative_along_state(robot, name, "grad", inputs)[:, :, :width]
     assert relative_error(hessian[:, :, :width], expected, 1.0) < 1e-7
     assert not hessian[:, width:].any()
 
@@ -95,6 +78,18 @@ def test_the_state_tangent_is_the_models() -> None:
     residual = state_difference(robot.model, inputs["x_des"], inputs["x"])
     found = robot("quadratic_state_cost_tangent", **inputs)["value"]
     np.testing.assert_allclose(found, 0.5 * np.sum(inputs["Q"] * residual**2, axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("label", ROBOTS)
+def test_the_whole_hessian_of_the_state_tangent(label: str) -> None:
+    """It is the second derivative along one fixed tangent: that of the gradient moved along, made symmetric."""
+    robot, inputs = reference(label), sample(label, "quadratic_state_cost_tangent")
+    found = robot("quadratic_state_cost_tangent", **inputs, full_newton=np.ones((6, 1)))
+    plain = robot("quadratic_state_cost_tangent", **inputs)
+    moved = derivative_along_state(robot, "quadratic_state_cost_tangent", "grad", inputs)
+    assert relative_error(found["hess"], 0.5 * (moved + np.swapaxes(moved, 1, 2)), 1.0) < 1e-8
+    np.testing.assert_array_equal(found["grad"], plain["grad"])
+    assert np.abs(found["hess"] - plain["hess"]).max() > 1e-2
 
 
 def test_barriers_by_differences() -> None:
