@@ -115,7 +115,7 @@ def vjp(outputs: Sequence[Real], cotangents: Sequence[Real], inputs: Sequence[Sc
         if is_zero(bar) or node.op in LEAVES or node.id in stop:
             continue
         for a, share, guard in _shares(node, bar, guards[node.id]):
-            if isinstance(a, Scalar) and not _is_zero(share):
+            if isinstance(a, Scalar) and not is_zero(share):
                 adjoint[a.id] = adjoint.get(a.id, 0.0) + share
                 guards[a.id] = _common(guards.get(a.id, guard), guard)
     return [adjoint.get(x.id, 0.0) for x in inputs]
