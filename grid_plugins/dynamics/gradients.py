@@ -15,7 +15,7 @@ from grid_core.trace.linalg import dot, minus, scale
 from grid_core.trace.scalar import Real
 from grid_plugins.dynamics.free_base import unfelt_columns
 from grid_plugins.dynamics.mass_factor import mass_factor
-from grid_plugins.dynamics.signature import F_EXT_SHARED, GRADIENT, GRAVITY, QD, QDD, SQUARE, Q, U
+from grid_plugins.dynamics.signature import F_EXT_SHARED, GRADIENT, GRAVITY, QD, QDD, SQUARE, UNUSED_GRAVITY, Q, U
 
 Entries = list[list[Real]]
 
@@ -150,7 +150,7 @@ ALGORITHMS = (
         name="coriolis_matrix",
         family="dynamics",
         summary="Coriolis matrix C(q, qd): C qd + g is nonlinear_effects and dM/dt - 2 C is skew.",
-        inputs=(Q, QD),
+        inputs=(Q, QD, UNUSED_GRAVITY),
         outputs=(Output("c", SQUARE, "Coriolis matrix"),),
         emit=emit_coriolis_matrix,
         source="Echeandia and Wensing, Numerical methods to compute the Coriolis matrix and Christoffel symbols, 2021",

@@ -12,7 +12,7 @@ from grid_core.trace.scalar import Real
 from grid_core.trace.spatial import Force, Transform
 from grid_plugins.dynamics.articulated_body import articulated_body
 from grid_plugins.dynamics.mass_factor import articulates, mass_factor
-from grid_plugins.dynamics.signature import ACCELERATION, CORE, F_EXT, GRAVITY, QD, SQUARE, Q, U
+from grid_plugins.dynamics.signature import ACCELERATION, CORE, F_EXT, GRAVITY, QD, SQUARE, UNUSED_GRAVITY, Q, U
 
 
 def composite_rigid_body(k: KernelBuilder, q: Sequence[Real]) -> Matrix:
@@ -73,7 +73,7 @@ ALGORITHMS = (
         name="crba",
         family="dynamics",
         summary="Joint-space mass matrix M(q), dense and symmetric.",
-        inputs=(Q,),
+        inputs=(Q, UNUSED_GRAVITY),
         outputs=(Output("m", SQUARE, "mass matrix (kg m^2, kg m, kg)"),),
         emit=emit_crba,
         profiles=("dynamics",),

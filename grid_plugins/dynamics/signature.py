@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from grid_core.plugins.algorithm import Absent, Input, Output
 
 Q = Input(
@@ -18,6 +20,7 @@ GRAVITY = Input(
     keyword_only=True,
     scalar_slot=2,
 )
+UNUSED_GRAVITY = replace(GRAVITY, doc="has no influence; accepted so that methods of dynamics are called alike")
 F_EXT = Input(
     "f_ext",
     ("6*nb",),

@@ -45,10 +45,11 @@ UNITS = [
     if algorithm.emit is not None
 ]
 LOOPED = {
+    "fdsva_so",
     "inverse_dynamics_regressor_gradient",
     *(f"integrator_gradient_{scheme}" for scheme in ("midpoint", "rk4", "trapezoidal", "rk4_mk")),
 }
-"""Their kernels have loops for large robots, which the tracer cannot differentiate."""
+"""Their kernels have loops, some for large robots only, which the tracer cannot differentiate."""
 
 STEP = 1e-6
 
