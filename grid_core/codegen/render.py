@@ -139,16 +139,29 @@ def render_header(
         namespace=namespace,
         algorithms=chosen,
         kernels=[kernel for several in kernels.values() for kernel in several],
-        public=[(algorithm, kernels[algorithm.name]) for algorithm in chosen],
+        public=[(algorithm, _overloads(algorithm, kernels[algorithm.name])) for algorithm in chosen],
         sizes={algorithm.name: _sizes(algorithm) for algorithm in chosen},
         scalar_math=(RUNTIME / "scalar_math.hpp").read_text("utf-8"),
     )
 
 
+def _overloads(algorithm: Algorithm, kernels: Sequence[Rendered]) -> list[tuple[str, Rendered]]:
+    """Return the variants with the names of their functions: the algorithm's where the number of arguments tells them.
+
+    Others are called as their kernels, by what they are without.
+    """
+    counts = [len(kernel.inputs) for kernel in kernels]
+    return [(algorithm.name if counts.count(n) == 1 else k.name, k) for k, n in zip(kernels, counts)]
+
+
 def _sizes(algorithm: Algorithm) -> dict[str, str]:
     """Return the declared size of every argument as text, such as ``nv * 2*nv``."""
     arguments: tuple[Input | Output, ...] = (*algorithm.inputs, *algorithm.outputs)
-    return {argument.name: " * ".join(argument.shape) for argument in arguments}
+    return {argument.name: " * ".join(_factor(axis) for axis in argument.shape) for argument in arguments}
+
+
+def _factor(axis: str) -> str:
+    return f"({axis})" if "+" in axis else axis
 
 
 def render_template(template: str, folders: Sequence[str], **values: Any) -> str:

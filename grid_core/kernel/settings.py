@@ -81,8 +81,8 @@ def dimensions(model: Model, settings: TraceSettings) -> dict[str, int]:
     """Return the dimensions that declared shapes use.
 
     Those of the model, the width ``nx`` of a state ``[q; qd]``, ``nee`` end effectors, ``nf`` frames, ``nc`` contacts.
-    Of costs: ``nu`` actuated inputs, which a free base has none of, ``nl`` coordinates that simply add, ``nlx`` columns
-    and ``mx`` rows of the linear features of the state, ``mu`` rows of those of the input.
+    Of costs: ``nu`` actuated inputs, which a free base has none of, ``nl`` coordinates that simply add, ``mx`` rows of
+    the linear features of the state, ``mu`` of those of the input.
     """
     ends = len(settings.end_effectors) or len(model.leaf_joints)
     added = sum(kind == "scalar" for kind, *_ in model.coordinate_blocks)
@@ -96,7 +96,6 @@ def dimensions(model: Model, settings: TraceSettings) -> dict[str, int]:
         "nc": len(settings.contact_frames),
         "nu": actuated,
         "nl": added,
-        "nlx": added + model.nv,
         "mx": rows[0],
         "mu": rows[1],
     }

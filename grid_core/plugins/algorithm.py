@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from math import prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from grid_core.plugins.robot_view import Reader
 
 Shape = tuple[str, ...]
-"""Per-sample shape in terms of the model's dimensions: ``("nv", "2*nv")``. See :func:`resolve`."""
+"""Per-sample shape in terms of the model's dimensions: ``("nv", "2*nv+1")``. See :func:`resolve`."""
 
 
 class Absent(Enum):
@@ -37,7 +38,7 @@ class Input:
     name : str
         Python and C++ argument name.
     shape : tuple of str
-        Per-sample shape, each axis a product of integers and model dimensions (``"nq"``, ``"6*nb"``).
+        Per-sample shape, each axis a sum of products of integers and model dimensions (``"nq"``, ``"6*nb"``).
     doc : str
         Meaning, units and frame, one line.
     default : float or None
@@ -224,11 +225,9 @@ class Algorithm:
 
 
 def resolve(shape: Shape, dims: Mapping[str, int]) -> tuple[int, ...]:
-    """Evaluate a declared shape: ``("nv", "2*nv")`` with ``{"nv": 7}`` is ``(7, 14)``."""
-    sizes = []
-    for axis in shape:
-        size = 1
-        for factor in axis.split("*"):
-            size *= int(factor) if factor.isdigit() else dims[factor]
-        sizes.append(size)
-    return tuple(sizes)
+    """Evaluate a declared shape: ``("nv", "2*nv+1")`` with ``{"nv": 7}`` is ``(7, 15)``."""
+    return tuple(sum(_product(term, dims) for term in axis.split("+")) for axis in shape)
+
+
+def _product(term: str, dims: Mapping[str, int]) -> int:
+    return prod(int(factor) if factor.isdigit() else dims[factor] for factor in term.split("*"))

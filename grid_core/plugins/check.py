@@ -60,7 +60,7 @@ HANDLE_WORDS = frozenset(
 LISTS = ("contact_frames", "cost_frames")
 """Options that an algorithm can need to be given."""
 
-DIMENSIONS = dict.fromkeys(("nq", "nv", "nb", "nx", "nee", "nf", "nc", "nu", "nl", "nlx", "mx", "mu"), 1)
+DIMENSIONS = dict.fromkeys(("nq", "nv", "nb", "nx", "nee", "nf", "nc", "nu", "nl", "mx", "mu"), 1)
 
 
 def check_algorithm(algorithm: Algorithm) -> None:
@@ -167,7 +167,7 @@ def _check_shape(algorithm: Algorithm, argument: Input | Output) -> None:
     except (KeyError, ValueError, TypeError, AttributeError):
         raise PluginError(
             f"{algorithm.name}: shape {argument.shape!r} of {argument.name!r} is not understood; give a tuple of axes, "
-            f"each a product of positive whole numbers and {', '.join(DIMENSIONS)}, such as ('nv', '2*nv')"
+            f"each a sum of products of positive whole numbers and {', '.join(DIMENSIONS)}, such as ('nv', '2*nv')"
         ) from None
 
 

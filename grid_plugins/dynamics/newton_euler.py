@@ -120,6 +120,7 @@ ALGORITHMS = (
         inputs=(Q, GRAVITY),
         outputs=(TAU,),
         emit=emit_generalized_gravity,
+        aliases=("gravity_torque",),
         source="Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 5",
     ),
 )

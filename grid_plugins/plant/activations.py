@@ -115,10 +115,11 @@ class Activation:
         value: Real = 0.0
         slope: Real = 0.0
         curvature: Real = 0.0
+        per_eps = 1.0 / self._eps
         for sign, margin in zip((1.0, -1.0), margins, strict=True):
             absent = less_equal(math.inf, margin)
             m = maximum(margin, self._eps)
-            t = minimum(margin - self._eps, 0.0) / self._eps
+            t = minimum(margin - self._eps, 0.0) * per_eps
             inverse = 1.0 / m
             value = value + (t * (0.5 * t - 1.0) - log(select(absent, 1.0, m)))
             slope = slope + sign * ((t - 1.0) * inverse)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from grid_core.kernel import evaluate, trace_algorithm
 from grid_core.kernel.settings import TraceSettings, dimensions
 from grid_core.model import Model, URDFWarning, load_model
-from grid_core.plugins.algorithm import Algorithm, resolve
+from grid_core.plugins.algorithm import Absent, Algorithm, resolve
 from grid_core.plugins.manager import load_catalogue
 
 Array = NDArray[np.float64]
@@ -57,7 +57,7 @@ class Reference:
     def __call__(self, name: str, **inputs: Array) -> Any:
         """Return the output of an algorithm; several by name."""
         algorithm = algorithms()[name]
-        absent = frozenset(i.name for i in algorithm.inputs if i.read and i.absent and i.name not in inputs)
+        absent = frozenset(i.name for i in algorithm.inputs if i.absent is Absent.VARIANT and i.name not in inputs)
         if (name, absent) not in self._kernels:
             kernel = trace_algorithm(algorithm, self.model, algorithms(), self.settings, absent)
             self._kernels[name, absent] = kernel

@@ -34,7 +34,7 @@ URDF = f"""<robot name="mixed">{"".join(map(LINK.format, "abc"))}{JOINT.format("
 {JOINT.format("b", "c", "spherical", "")}</robot>"""
 
 SETTINGS = TraceSettings(
-    joint_dynamics=True, friction_model="tanh", friction_width=0.5, contact_frames=("c",),
+    joint_dynamics=True, friction_model="tanh", friction_width=0.5, contact_frames=("c",), cost_frames=("b",),
     runtime=frozenset({"inertia", "transform", "joint_dynamics"}),
 )  # fmt: skip
 CATALOGUE = load_catalogue()

@@ -76,7 +76,7 @@ def test_names_of_handle_attributes(name: str) -> None:
 
 @pytest.mark.parametrize(
     "shape",
-    [("nz",), ("nv+1",), ("2 nv",), ("-1",), ("0",), ("nv*0",), ("",), ("nv*",), ("1.5",), (3,), (None,), None,
+    [("nz",), ("nv+",), ("2 nv",), ("-1",), ("0",), ("nv*0",), ("",), ("nv*",), ("1.5",), (3,), (None,), None,
      "nv", "33", ("²",)],
 )  # fmt: skip
 def test_shapes(shape: Any) -> None:
