@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.ext.napoleon import Config, NumpyDocstring
 
 from grid_backends.numpy.docstring import docstring
-from grid_backends.numpy.methods import choice_doc, choice_of
+from grid_backends.numpy.methods import OUT, choice_doc, choice_of
 from grid_backends.numpy.signature import Signature
 from grid_backends.numpy.unavailable import GPU_ONLY, LATER, NOT_NEEDED
 from grid_core.plugins import Algorithm
@@ -59,14 +59,13 @@ def _method(algorithm: Algorithm) -> Iterator[str]:
     signature = Signature(algorithm, DIMENSIONS, np.dtype("float64"))
     choice = choice_of(algorithm, load_catalogue().algorithms)
     keyword = f", {choice.name}={choice.default!r}" if choice else ""
-    parameters = signature.parameters.removeprefix("self, ").removesuffix(", _convention=None") + keyword
+    parameters = signature.parameters.removeprefix("self, ") + ", out=None" + keyword
     for start, name in zip((".. py:method::", "              "), (algorithm.name, *algorithm.aliases)):
         yield f"{start} RobotHandle.{name}({parameters})"
     yield ""
     # The docstring of a handle's method has the numbers of its robot, which a page for all robots leaves out.
-    text = re.sub(
-        r" = \([.\d, ]*\)|, float64$|dtype float64, ", "", docstring(signature, choice_doc(choice)), flags=re.MULTILINE
-    )
+    written = docstring(signature, {**choice_doc(choice), **OUT})
+    text = re.sub(r" = \([.\d, ]*\)|, float64$", "", written, flags=re.MULTILINE)
     lines = NumpyDocstring(text, Config(napoleon_use_rtype=False)).lines()
     yield from (f"   {line}" for line in lines)
     yield ""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +11,17 @@ from numpy.typing import NDArray
 from grid_backends.numpy import CudaHandle, ReferenceFunctions, RobotHandle, RobotRecord, UnitFunctions
 from grid_backends.numpy.functions import open_function
 from grid_backends.numpy.record import Call, FunctionProvider
-from grid_core.build import RobotRequest, build, make_plan
-from grid_core.build.entry import RobotEntry, UnitPaths, verified_unit
+from grid_core.build import RobotRequest
+from grid_core.build.entry import RobotEntry, UnitPaths
+from grid_core.build.models import DESCRIPTION
 from grid_core.build.options import BuildOptions
-from grid_core.build.record import usable_record
-from grid_core.errors import CompileError, GridError, StaleRobotError, ToolchainError
+from grid_core.errors import OptionError
 from grid_core.model import Model
+from grid_core.model.xml_source import Source, read_source
 from grid_core.plugins.catalogue import Catalogue
-from grid_store import CorruptEntryError, Store
+from grid_rbd.backends import framework_handle
+from grid_rbd.on_demand import UnitsOnDemand
+from grid_store import Store
 
 
 def record_of(
@@ -47,17 +47,26 @@ def record_of(
     )
 
 
-def compiled_handle(entry: RobotEntry, catalogue: Catalogue) -> RobotHandle:
+def compiled_handle(entry: RobotEntry, catalogue: Catalogue, backend: str = "numpy") -> RobotHandle:
     """Return a handle on the stored units of a robot."""
     record = record_of(
         entry.name, entry.model, catalogue, entry.record["facts"],
         options=entry.options, algorithms=tuple(entry.units),
     )  # fmt: skip
+    if backend != "numpy":
+        store = entry.units.store
+        return framework_handle(backend, record, request_of(entry, store), store, entry.units, lazy=False)
     return _handle(record, UnitFunctions(record, entry.units))
 
 
 def lazy_handle(
-    name: str, model: Model, request: RobotRequest, facts: Mapping[str, Any], store: Store, built: UnitPaths
+    name: str,
+    model: Model,
+    request: RobotRequest,
+    facts: Mapping[str, Any],
+    store: Store,
+    built: UnitPaths,
+    backend: str = "numpy",
 ) -> RobotHandle:
     """Return a handle that compiles the unit of each algorithm when it is first called, unless it is built."""
     record = record_of(
@@ -68,11 +77,26 @@ def lazy_handle(
         options=request.options,
         algorithms=tuple(request.catalogue.algorithms),
     )
-    return _handle(record, _LazyUnits(record, request, store, built))
+    if backend != "numpy":
+        return framework_handle(backend, record, request, store, built, lazy=True)
+    return _handle(record, _LazyFunctions(record, UnitsOnDemand(name, request, store, built)))
 
 
-def reference_handle(name: str, model: Model, request: RobotRequest, facts: Mapping[str, Any]) -> RobotHandle:
-    """Return a handle that interprets kernels with NumPy in float64; it needs no compiler."""
+def reference_handle(
+    name: str, model: Model, request: RobotRequest, facts: Mapping[str, Any], backend: str = "numpy"
+) -> RobotHandle:
+    """Return a handle that interprets kernels with NumPy in float64; it needs no compiler.
+
+    Raises
+    ------
+    OptionError
+        The backend is another one, which calls compiled units.
+    """
+    if backend != "numpy":
+        raise OptionError(
+            f"robot {name!r}: backend={backend!r} calls compiled units, and device='reference' has none; use "
+            "device='cpu', or backend='numpy'"
+        )
     record = record_of(
         name, model, request.catalogue, {**facts, "device": "reference"},
         options=request.options, algorithms=request.algorithms,
@@ -88,54 +112,31 @@ def adjusted(handle: RobotHandle, output_convention: str, threads: int | None) -
     return handle
 
 
+def request_of(entry: RobotEntry, store: Store) -> RobotRequest:
+    """Rebuild the request of a stored robot from its record and its kept description."""
+    record = entry.record
+    kept = store.get(record["model"])
+    assert kept is not None
+    source: Source = read_source(kept.verified(DESCRIPTION).read_bytes())
+    options = BuildOptions.from_json(record["options"])
+    algorithms = tuple(record["facts"]["algorithm_list"])
+    return RobotRequest(source, options, algorithms, record["level"], None, tuple(record["plugin_files"]))
+
+
 def _handle(record: RobotRecord, functions: FunctionProvider) -> RobotHandle:
     return CudaHandle(record, functions) if record.device.startswith("cuda") else RobotHandle(record, functions)
 
 
-class _LazyUnits:
-    """Builds the unit of an algorithm at its first use; an algorithm is built once however many threads ask."""
+class _LazyFunctions:
+    """Functions of units that are built at their first use."""
 
-    def __init__(self, record: RobotRecord, request: RobotRequest, store: Store, built: UnitPaths) -> None:
+    def __init__(self, record: RobotRecord, units: UnitsOnDemand) -> None:
         self._record = record
-        self._request = request
-        self._store = store
-        self._built = built
-        self._lock = threading.Lock()
-        self._leases: list[Any] = []
+        self._units = units
 
     def get(self, name: str) -> Call | None:
-        if name not in self._record.declarations:
-            return None
-        return open_function(self._path(name), self._record, name)
-
-    def _path(self, name: str) -> Path:
-        try:
-            return self._built.get(name) or self._build(name)
-        except (CorruptEntryError, StaleRobotError) as lost:
-            return self._build_again(name, lost)
-
-    def _build_again(self, name: str, lost: GridError) -> Path:
-        """Build a unit that is damaged or gone; without a compiler, that is what matters to the user."""
-        try:
-            return self._build(name)
-        except CompileError:
-            raise
-        except ToolchainError as error:
-            raise lost from error
-
-    def _build(self, name: str) -> Path:
-        with self._lock:
-            request = replace(self._request, algorithms=(name,))
-            entry = build(make_plan(request, self._store), self._store)[name]
-            self._leases.append(self._store.lease(entry.key))
-            self._remember(name, entry.key)
-        return verified_unit(entry)
-
-    def _remember(self, algorithm: str, key: str) -> None:
-        """Add a unit to the robot's record: collection then keeps it, and it is found without a compiler."""
-        record = usable_record(self._record.name, self._store)
-        if record and record["request"] == self._request.identity().digest:
-            self._store.bind(self._record.name, {**record, "units": {**record["units"], algorithm: key}})
+        signature = self._record.signatures.get(name)
+        return None if signature is None else open_function(self._units.path(name), signature, self._record.device)
 
 
 class _Interpreter:

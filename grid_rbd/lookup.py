@@ -8,16 +8,14 @@ from typing import Any
 
 from grid_backends.numpy import RobotHandle
 from grid_core.build import RobotEntry, RobotRequest, load_entry
-from grid_core.build.models import DESCRIPTION
-from grid_core.build.options import BuildOptions
 from grid_core.errors import KeywordError, RobotNotRegisteredError
-from grid_core.model.xml_source import Source, read_source
 from grid_core.plugins.manager import load_catalogue
+from grid_rbd.backends import check_backend
 from grid_rbd.basics import checked_name, open_store
-from grid_rbd.handles import adjusted, compiled_handle, lazy_handle, reference_handle
+from grid_rbd.handles import adjusted, compiled_handle, lazy_handle, reference_handle, request_of
 from grid_rbd.keywords import checked_keywords
 from grid_rbd.registering import register_robot
-from grid_rbd.wishes import check_backend, check_convention, description_of, make_wish
+from grid_rbd.wishes import check_convention, description_of, make_wish
 from grid_store import Store
 
 
@@ -38,6 +36,8 @@ def get_robot(
     ----------
     name : str
     cache_dir : path, optional
+    backend : str
+        As for :func:`register_robot`; a robot is built once for all of them.
     urdf_path : path, optional
         Registered under the name if there is no such robot, with ``register_opts``. If there is one, it is returned,
         with a warning when it was made from something else.
@@ -66,32 +66,27 @@ def get_robot(
         if urdf_path is None:
             raise
         return register_robot(
-            name, urdf_path, cache_dir=cache_dir, threads=threads, output_convention=output_convention, **register_opts
+            name,
+            urdf_path,
+            cache_dir=cache_dir,
+            backend=backend,
+            threads=threads,
+            output_convention=output_convention,
+            **register_opts,
         )
     if urdf_path is not None:
         _warn_if_different(name, entry, make_wish(description_of(urdf_path, None), register_opts).request)
-    return adjusted(_stored_handle(entry, store), output_convention, threads)
+    return adjusted(_stored_handle(entry, store, backend), output_convention, threads)
 
 
-def _stored_handle(entry: RobotEntry, store: Store) -> RobotHandle:
+def _stored_handle(entry: RobotEntry, store: Store, backend: str) -> RobotHandle:
     record = entry.record
     facts = record["facts"]
     if facts["device"] == "reference":
-        return reference_handle(entry.name, entry.model, _request_of(entry, store), facts)
+        return reference_handle(entry.name, entry.model, request_of(entry, store), facts, backend)
     if facts["lazy"]:
-        return lazy_handle(entry.name, entry.model, _request_of(entry, store), facts, store, entry.units)
-    return compiled_handle(entry, load_catalogue(tuple(record["plugin_files"])))
-
-
-def _request_of(entry: RobotEntry, store: Store) -> RobotRequest:
-    """Rebuild the request of a stored robot from its record and its kept description."""
-    record = entry.record
-    kept = store.get(record["model"])
-    assert kept is not None
-    source: Source = read_source(kept.verified(DESCRIPTION).read_bytes())
-    options = BuildOptions.from_json(record["options"])
-    algorithms = tuple(record["facts"]["algorithm_list"])
-    return RobotRequest(source, options, algorithms, record["level"], None, tuple(record["plugin_files"]))
+        return lazy_handle(entry.name, entry.model, request_of(entry, store), facts, store, entry.units, backend)
+    return compiled_handle(entry, load_catalogue(tuple(record["plugin_files"])), backend)
 
 
 def _warn_if_different(name: str, entry: RobotEntry, request: RobotRequest) -> None:

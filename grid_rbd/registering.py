@@ -124,8 +124,9 @@ def register_robot(
         Frames that costs follow beside the first end effector, in this order; ``handle.tracking_cost_menu`` needs one.
     cost_features : (int, int), optional
         Rows of the linear features of the state and of the input in costs. Default: as many as columns.
-    backend
-        Documented parts that this version does not have; any value but the default raises.
+    backend : str
+        ``"numpy"``; ``"jax"`` or ``"torch"`` for the same methods on the arrays of that framework, differentiable.
+        What is built is the same for all of them.
     output_convention : str
         ``"pinocchio"``; ``"mujoco"`` is the same on a fixed base and raises on a floating one.
     enable_mujoco_kernels : bool
@@ -205,17 +206,17 @@ def _registered(name: str, wish: Wish, store: Store, *, force: bool) -> RobotHan
     if wish.device == "reference":
         kept, model = checked_model(wish, store)
         store.bind(name, make_record(request, kept, {}, None, facts_of(wish)))
-        return reference_handle(name, model, request, facts_of(wish))
+        return reference_handle(name, model, request, facts_of(wish), wish.backend)
     if wish.lazy:
         kept, model = checked_model(wish, store)
         plan = make_plan(request, store)
         built = {unit.algorithm: unit.entry for unit in plan.units if unit.entry}
         store.bind(name, make_record(request, kept, built, plan, facts_of(wish)))
-        return lazy_handle(name, model, request, facts_of(wish), store, UnitPaths(store, built))
+        return lazy_handle(name, model, request, facts_of(wish), store, UnitPaths(store, built), wish.backend)
     if not force and (entry := _current(name, wish, store)):
-        return compiled_handle(entry, request.catalogue)
+        return compiled_handle(entry, request.catalogue, wish.backend)
     build_and_bind(name, wish, store, force=force)
-    return compiled_handle(load_entry(name, store), request.catalogue)
+    return compiled_handle(load_entry(name, store), request.catalogue, wish.backend)
 
 
 def _current(name: str, wish: Wish, store: Store) -> RobotEntry | None:

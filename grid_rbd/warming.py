@@ -14,12 +14,13 @@ from grid_core.build.options import flag
 from grid_core.build.record import usable_record
 from grid_core.errors import OptionError
 from grid_core.model import Model
+from grid_rbd.backends import check_backend
 from grid_rbd.basics import checked_name, open_store
 from grid_rbd.growing import grown
 from grid_rbd.keywords import checked_keywords
 from grid_rbd.planning import plan_report
 from grid_rbd.progress import shown_progress
-from grid_rbd.wishes import Wish, check_backend, description_of, make_wish, target_facts
+from grid_rbd.wishes import Wish, description_of, make_wish, target_facts
 from grid_store import Entry, Store
 
 

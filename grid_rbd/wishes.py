@@ -19,11 +19,10 @@ from grid_core.build.request import RobotRequest, make_request
 from grid_core.errors import KeywordError, OptionError, URDFParseError, nearest
 from grid_core.model.xml_source import Source, is_markup, path_text, read_file, read_source
 from grid_core.toolchains.architectures import Architectures, architectures, architectures_of, requested_architectures
+from grid_rbd.backends import check_backend
 
 DEVICES = ("auto", "cpu", "cuda", "reference")
 CONVENTIONS = ("pinocchio", "mujoco")
-
-BACKENDS = {"numpy": None, "jax": "the JAX front-end", "torch": "the PyTorch front-end"}
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,7 @@ class Wish:
     device: str
     max_batch: int
     lazy: bool
+    backend: str = "numpy"
 
 
 def description_of(urdf_path: str | Path | None, urdf_string: str | bytes | None) -> Source:
@@ -74,7 +74,7 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
         An option belongs to a part that this version does not have.
     """
     wanted = dict(options)
-    check_backend(wanted.pop("backend", "numpy"))
+    backend = check_backend(wanted.pop("backend", "numpy"))
     convention = check_convention(wanted.pop("output_convention", "pinocchio"))
     wanted.pop("enable_mujoco_kernels", True)
     wanted.pop("_profile_overlay", None)
@@ -101,7 +101,7 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
             "output_convention='mujoco': on a floating base it is not part of this version; use 'pinocchio' and "
             "convert inputs and outputs (on a fixed base both are the same)"
         )
-    return Wish(make_request(source, maths, **target), device, max_batch, lazy)
+    return Wish(make_request(source, maths, **target), device, max_batch, lazy, backend)
 
 
 LEVELS = ("cuda_arch", "cuda_archs", "cpu_level")
@@ -144,14 +144,6 @@ def _dtype_name(dtype: Any) -> str:
         return str(np.dtype(dtype))
     except TypeError:
         return repr(dtype)
-
-
-def check_backend(backend: object) -> None:
-    """Raise unless the backend exists and is part of this version."""
-    if not isinstance(backend, str) or backend not in BACKENDS:
-        raise OptionError(f"backend is {backend!r}, expected one of {', '.join(BACKENDS)}")
-    if missing := BACKENDS[backend]:
-        raise NotAvailableError(f"backend={backend!r}: {missing} is not part of this version; use backend='numpy'")
 
 
 def check_convention(convention: str) -> str:

@@ -10,6 +10,7 @@ __all__ = [
     "DeviceMemoryError",
     "NotAvailableError",
     "RunnerMissingError",
+    "StaleModelError",
     "UnitError",
     "UnknownMethodError",
 ]
@@ -29,6 +30,10 @@ class CudaError(GridError, RuntimeError):
 
 class DeviceMemoryError(CudaError, MemoryError):
     """A GPU has not enough free memory for a call."""
+
+
+class StaleModelError(GridError, RuntimeError):
+    """Something was recorded or traced with parameters of a robot that were changed since."""
 
 
 class ClosedHandleError(GridError, RuntimeError):

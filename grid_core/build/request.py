@@ -10,6 +10,7 @@ from grid_core.build.options import BuildOptions
 from grid_core.build.targets import Target, target_of
 from grid_core.errors import OptionError
 from grid_core.model.xml_source import Source, read_source
+from grid_core.plugins.algorithm import Algorithm
 from grid_core.plugins.catalogue import Catalogue
 from grid_core.plugins.manager import load_catalogue
 from grid_core.plugins.sources import core_digest
@@ -37,6 +38,8 @@ class RobotRequest:
         Compiler command; ``None`` looks for one.
     plugin_files : tuple of str
         Local plugin files.
+    products : tuple of Algorithm
+        Algorithms beside those of the plugins, which follow from them (:mod:`grid_core.kernel.derivative`).
     """
 
     source: Source
@@ -45,6 +48,7 @@ class RobotRequest:
     level: str
     compiler: str | None = None
     plugin_files: tuple[str, ...] = ()
+    products: tuple[Algorithm, ...] = ()
 
     @property
     def target(self) -> Target:
@@ -52,7 +56,8 @@ class RobotRequest:
 
     @property
     def catalogue(self) -> Catalogue:
-        return load_catalogue(self.plugin_files)
+        known = load_catalogue(self.plugin_files)
+        return known.including(self.products) if self.products else known
 
     @property
     def units(self) -> tuple[str, ...]:

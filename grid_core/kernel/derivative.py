@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from grid_core.kernel.builder import KernelBuilder
     from grid_core.trace.scalar import Real
 
-RATE, SLOPE = "rate", "slope"
+RATES, SLOPES = "rates", "slopes"
 OPTIONS = {table.input.name: option for option, table in TABLES.items()}
 """Input -> the option that makes a parameter table an input."""
 
@@ -42,6 +42,8 @@ class Product:
 
     Attributes
     ----------
+    kind : str
+        ``RATES`` or ``SLOPES``: what it returns.
     algorithm : Algorithm
     factors : mapping of str to str
         Its inputs that the product is linear in, by what they belong to: inputs of the other algorithm that move, or
@@ -50,6 +52,7 @@ class Product:
         Its outputs, likewise.
     """
 
+    kind: str
     algorithm: Algorithm
     factors: Mapping[str, str]
     results: Mapping[str, str]
@@ -73,8 +76,8 @@ def rates_product(
     shapes = _checked_shapes(base, moving, tables)
     kept = _kept(base, moving, given)
     taken = {i.name for i in kept} | {t.name for t in tables}
-    factors = {name: _distinct(f"{name}_{RATE}", taken) for name in moving}
-    results = {o.name: _distinct(f"{o.name}_{RATE}", taken) for o in base.outputs}
+    factors = {name: _distinct(f"{name}_rate", taken) for name in moving}
+    results = {o.name: _distinct(f"{o.name}_rate", taken) for o in base.outputs}
     seeds = tuple(Input(factors[name], shapes[name], f"rate of {name}") for name in moving)
 
     def emit(k: KernelBuilder) -> None:
@@ -85,7 +88,8 @@ def rates_product(
 
     shape_of = {o.name: o.shape for o in base.outputs}
     outputs = tuple(Output(results[name], shape, f"rate of {name}") for name, shape in shape_of.items())
-    return Product(_declared(base, "rates", moving, given, (*kept, *seeds), outputs, emit), factors, results)
+    algorithm = _declared(base, RATES, moving, given, (*kept, *seeds), outputs, emit)
+    return Product(RATES, algorithm, factors, results)
 
 
 def slopes_product(
@@ -98,8 +102,8 @@ def slopes_product(
     shapes = _checked_shapes(base, moving, tables)
     kept = _kept(base, moving, given)
     taken = {i.name for i in kept} | {t.name for t in tables}
-    factors = {o.name: _distinct(f"{o.name}_{SLOPE}", taken) for o in base.outputs}
-    results = {name: _distinct(f"{name}_{SLOPE}", taken) for name in moving}
+    factors = {o.name: _distinct(f"{o.name}_slope", taken) for o in base.outputs}
+    results = {name: _distinct(f"{name}_slope", taken) for name in moving}
     seeds = tuple(Input(factors[o.name], o.shape, f"slope along {o.name}", absent=Absent.ZERO) for o in base.outputs)
 
     def emit(k: KernelBuilder) -> None:
@@ -110,7 +114,8 @@ def slopes_product(
 
     shape_of = {name: shapes[name] for name in moving}
     outputs = tuple(Output(results[name], shape, f"slope along {name}") for name, shape in shape_of.items())
-    return Product(_declared(base, "slopes", moving, given, (*kept, *seeds), outputs, emit), factors, results)
+    algorithm = _declared(base, SLOPES, moving, given, (*kept, *seeds), outputs, emit)
+    return Product(SLOPES, algorithm, factors, results)
 
 
 class _Traced:

@@ -134,6 +134,14 @@ class Catalogue:
                 pending.extend(self.algorithms[name].requires)
         return tuple(name for name in self.algorithms if name in reached)
 
+    def including(self, products: Sequence[Algorithm]) -> Catalogue:
+        """Return a catalogue that also has algorithms which follow from its own, each from what it requires first."""
+        algorithms, providers = dict(self.algorithms), dict(self.providers)
+        for product in products:
+            algorithms[product.name] = product
+            providers[product.name] = providers[product.requires[0]]
+        return Catalogue(algorithms, providers, self.plugins, self.broken)
+
     def digests(self, name: str) -> dict[str, str]:
         """Return the source digests of the plugins that contribute to an algorithm, by plugin name."""
         found: dict[str, set[str]] = {}

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from grid_backends.errors import UnitError
 from grid_backends.numpy.handle import RobotHandle
-from grid_backends.numpy.methods import MethodStyle
+from grid_backends.numpy.methods import OUT, MethodStyle
 from grid_backends.numpy.record import RobotRecord
 from grid_backends.numpy.signature import Signature
 from grid_backends.numpy.units import declared_arguments
@@ -26,11 +26,12 @@ LANES = 32
 
 CUDA_METHODS = MethodStyle(
     {
+        **OUT,
         "stream": "Where calls on device arrays are enqueued: an integer handle or a stream object. Default: the "
         "stream that the arrays name, else the legacy default stream. The call returns before the work is done. Calls "
-        "on NumPy arrays wait for their results."
+        "on NumPy arrays wait for their results.",
     },
-    "stream, self._threads",
+    "out, stream, self._threads",
     "ndarray or device array",
 )
 

@@ -22,7 +22,7 @@ def docstring(signature: Signature, more: Mapping[str, str] = NOTHING, arrays: s
     algorithm = signature.algorithm
     blocks = [
         algorithm.summary,
-        "Parameters\n----------\n" + "\n".join((*_parameters(signature, arrays), *_more(more))),
+        "Parameters\n----------\n" + "\n".join((*_parameters(signature), *_more(more))),
         "Returns\n-------\n" + "\n".join(_returns(signature, arrays)),
         "Raises\n------\nArgumentError\n    An argument has a wrong shape, dtype or batch.",
     ]
@@ -33,7 +33,7 @@ def docstring(signature: Signature, more: Mapping[str, str] = NOTHING, arrays: s
     return "\n\n".join(blocks) + "\n"
 
 
-def _parameters(signature: Signature, arrays: str) -> Iterator[str]:
+def _parameters(signature: Signature) -> Iterator[str]:
     scan = signature.algorithm.scan
     for argument in signature.inputs:
         declared = argument.declared
@@ -44,12 +44,6 @@ def _parameters(signature: Signature, arrays: str) -> Iterator[str]:
         yield f"{argument.name} : {kind}{optional}"
         absent = " The current table of the handle if left out." if declared in signature.tables else _absent(declared)
         yield _indented(_sentence(declared.doc) + absent)
-    yield f"out : {arrays}, optional"
-    yield _indented(
-        f"Written to instead of new memory: dtype {signature.dtype}, the shape of the result with its batch axes, or "
-        "flat per sample; in C order, or with the batch last in memory. A tuple of such arrays, or one flat buffer, if "
-        "there are several results."
-    )
 
 
 def _more(parameters: Mapping[str, str]) -> Iterator[str]:

@@ -36,7 +36,7 @@ def call_each(
         Lists of items have different lengths, or an argument does not fit.
     """
     lists = {n: values[n] for n, i in enumerate(signature.algorithm.inputs) if i.each}
-    count = _common_length(signature, lists)
+    count = common_length(signature, lists)
     if count > 0 and signature.result is None and layout == BATCH_FIRST:
         answer = _call_plainly(signature, call, values, lists, count, out, *where)
         if answer is not None:
@@ -49,7 +49,7 @@ def call_each(
         out = out[0] if signature.result is None else out
     buffers = bind_out(signature, out, batch)
     inputs = tuple(apart(a, buffers.arrays) for a in arguments.arrays)
-    for item, given in enumerate(_items(inputs, lists, count)):
+    for item, given in enumerate(items(inputs, lists, count)):
         parts = tuple(_part(b, arguments.batch, count, item) for b in buffers.arrays)
         if all(part[: 1 if arguments.batch else None].flags.c_contiguous for part in parts):
             checked(call(given, parts[0] if signature.result is None else parts, *where), signature)
@@ -78,7 +78,7 @@ def _call_plainly(
     Most calls come with arrays that need no normalising, which takes longer than a small robot's kernel.
     """
     shape = signature.outputs[0].shape
-    calls = _items(values, lists, count)
+    calls = items(values, lists, count)
     if out is None:
         first = call(next(calls), None, *where)
         if not isinstance(first, np.ndarray):
@@ -109,7 +109,7 @@ def _overlaps(out: Array, values: tuple[Any, ...]) -> bool:
     return any(isinstance(value, np.ndarray) and np.may_share_memory(out, value) for value in values)
 
 
-def _items(values: tuple[Any, ...], lists: Lists, count: int) -> Iterator[tuple[Any, ...]]:
+def items(values: tuple[Any, ...], lists: Lists, count: int) -> Iterator[tuple[Any, ...]]:
     """Yield the inputs of the call for each item; a single one serves all."""
     inputs = list(values)
     for item in range(count):
@@ -118,7 +118,7 @@ def _items(values: tuple[Any, ...], lists: Lists, count: int) -> Iterator[tuple[
         yield tuple(inputs)
 
 
-def _common_length(signature: Signature, lists: Lists) -> int:
+def common_length(signature: Signature, lists: Lists) -> int:
     lengths = {signature.inputs[n].name: len(items) for n, items in lists.items()}
     several = {name: length for name, length in lengths.items() if length != 1}
     if len(set(several.values())) > 1:

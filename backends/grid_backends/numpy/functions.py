@@ -7,6 +7,7 @@ from pathlib import Path
 
 from grid_backends.numpy.cuda import device_index, open_cuda_unit
 from grid_backends.numpy.record import Call, RobotRecord
+from grid_backends.numpy.signature import Signature
 from grid_backends.numpy.units import open_unit
 
 
@@ -28,11 +29,11 @@ class UnitFunctions:
     def get(self, name: str) -> Call | None:
         """Return the function of an algorithm, or ``None`` if the entry does not hold it."""
         path = self._units.get(name)
-        return None if path is None else open_function(path, self._record, name)
+        return None if path is None else open_function(path, self._record.signatures[name], self._record.device)
 
 
-def open_function(path: Path, record: RobotRecord, name: str) -> Call:
-    """Return the function of an algorithm from its compiled file, for the device of the robot.
+def open_function(path: Path, signature: Signature, device: str) -> Call:
+    """Return the function of an algorithm from its compiled file, for the device of a robot.
 
     Raises
     ------
@@ -41,7 +42,6 @@ def open_function(path: Path, record: RobotRecord, name: str) -> Call:
     RunnerMissingError
         The runner was not compiled.
     """
-    signature = record.signatures[name]
-    if record.device.startswith("cuda"):
-        return open_cuda_unit(path.parent, signature, device_index(record.device))
+    if device.startswith("cuda"):
+        return open_cuda_unit(path.parent, signature, device_index(device))
     return open_unit(path, signature)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import operator
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, NoReturn, cast
 
@@ -23,7 +24,7 @@ from grid_backends.numpy.scan import Callee, call_scan
 from grid_backends.numpy.signature import Signature
 from grid_backends.numpy.stacked import unstack
 from grid_backends.numpy.threads import checked_threads, default_threads
-from grid_backends.numpy.unavailable import UNAVAILABLE, unavailable
+from grid_backends.numpy.unavailable import UNAVAILABLE
 from grid_core.errors import AlgorithmNotBuiltError, ArgumentError, GridError, OptionError, nearest
 from grid_core.model import Frame, Joint, Model
 
@@ -47,6 +48,7 @@ class RobotHandle(ParameterMethods):
     """
 
     _methods = CPU_METHODS
+    _unavailable: Mapping[str, str] = UNAVAILABLE
 
     def __new__(cls, record: RobotRecord, functions: FunctionProvider) -> RobotHandle:  # noqa: ARG004
         methods = add_methods(cls, tuple(record.signatures.values()), cls._methods)
@@ -123,20 +125,26 @@ class RobotHandle(ParameterMethods):
 
     def _unstacked(self, index: int, name: str, value: Any) -> dict[str, Any]:
         """Return the parts of an argument by the names that they have in the algorithms of a choice."""
+        return unstack(*self._stack_of(index), name, value)
+
+    def _stack_of(self, index: int) -> tuple[Signature, Signature]:
+        """Return the signatures of a choice and of what it calls if it is not told otherwise."""
         signature = self._signatures[index]
         assert signature.algorithm.choice is not None
-        callee = self._record.signatures[signature.algorithm.choice.algorithms[signature.algorithm.choice.default]]
-        return unstack(signature, callee, name, value)
+        choice = signature.algorithm.choice
+        return signature, self._record.signatures[choice.algorithms[choice.default]]
 
     def _scan(self, index: int, choice: Any, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
         """Call the step of a method, and what is beside it, for all steps."""
-        signature = self._signatures[index]
-        assert signature.algorithm.scan is not None
-        callees = []
-        for name in (signature.algorithm.scan.step, *signature.algorithm.scan.beside):
-            callee = self._callee(self._record.signatures[name], choice)
-            callees.append(Callee(self._record.signatures[callee], self._calls[self._places[callee]]))
-        return call_scan(signature, callees, arguments, out, *where)
+        callees = [Callee(s, self._calls[self._places[s.name]]) for s in self._scan_callees(index, choice)]
+        return call_scan(self._signatures[index], callees, arguments, out, *where)
+
+    def _scan_callees(self, index: int, choice: Any) -> list[Signature]:
+        """Return the signatures of the step of a method, and of what is beside it."""
+        scan = self._signatures[index].algorithm.scan
+        assert scan is not None
+        signatures = self._record.signatures
+        return [signatures[self._callee(signatures[name], choice)] for name in (scan.step, *scan.beside)]
 
     def _for_each(self, index: int, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
         return call_each(self._signatures[index], self._calls[index], arguments, out, *where, layout=self._layout)
@@ -159,9 +167,9 @@ class RobotHandle(ParameterMethods):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        if name in UNAVAILABLE:
-            raise unavailable(self.name, name)
-        known = {*(n for n in dir(self) if not n.startswith("_")), *UNAVAILABLE}
+        if name in self._unavailable:
+            raise NotAvailableError(f"robot {self.name!r} has no {name!r}: {self._unavailable[name]}")
+        known = {*(n for n in dir(self) if not n.startswith("_")), *self._unavailable}
         raise UnknownMethodError(f"robot {self.name!r} has no method or attribute {name!r}{nearest(name, known)}")
 
     # -- closing ------------------------------------------------------------------------------------------------------

@@ -24,24 +24,24 @@ def {name}({parameters}):
 
 READING = "    {names} = self._read({index}, ({names}))\n"
 
-CALL = """result = self._calls[{index}](arguments, out, {where})
-    return self._general({index}, arguments, out, {where}) if result is NotImplemented else result"""
+CALL = """result = self._calls[{index}](arguments, {where})
+    return self._general({index}, arguments, {where}) if result is NotImplemented else result"""
 
 TABLE = "self._tables[{0!r}] if {0} is None else {0}, "
 
-CALL_EACH = "return self._for_each({index}, arguments, out, {where})"
+CALL_EACH = "return self._for_each({index}, arguments, {where})"
 
 
 CHOICE = """\
 def {name}({parameters}, {choice}={default!r}):
-    return self._chosen({index}, {choice})({arguments}out=out, _convention=_convention{more})
+    return self._chosen({index}, {choice})({arguments}_convention=_convention{more})
 """
 
 PASSED = "{0}={0}, "
 
 UNSTACKED = "**self._unstacked({index}, {0!r}, {0}), "
 
-CALL_SCAN = "return self._scan({index}, {choice}, arguments, out, {where})"
+CALL_SCAN = "return self._scan({index}, {choice}, arguments, {where})"
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class MethodStyle:
     parameters : mapping of str to str
         Keyword parameters, ``None`` by default, and the text that documents each.
     where : str
-        What the function is called with after arguments and ``out``.
+        What the function is called with after the arguments.
     arrays : str
         What results are, in the documentation.
     """
@@ -63,7 +63,13 @@ class MethodStyle:
     arrays: str
 
 
-CPU_METHODS = MethodStyle({}, "self._threads", "ndarray")
+OUT: Mapping[str, str] = {
+    "out": "Written to instead of new memory: of the dtype and the shape of the result with its batch axes, or flat "
+    "per sample; in C order, or with the batch last in memory. A tuple of such arrays, or one flat buffer, if there "
+    "are several results."
+}
+
+CPU_METHODS = MethodStyle(OUT, "out, self._threads", "ndarray")
 
 
 def add_methods(base: type[Any], signatures: Sequence[Signature], style: MethodStyle = CPU_METHODS) -> type[Any]:
@@ -119,7 +125,8 @@ def _method(
 
 
 def _all_parameters(signature: Signature, style: MethodStyle) -> str:
-    return ", ".join([signature.parameters, *(f"{name}=None" for name in style.parameters)])
+    own = [f"{name}=None" for name in style.parameters]
+    return ", ".join([signature.parameters, *own, "_convention=None"])
 
 
 def _choice_source(signature: Signature, choice: Choice, index: int, style: MethodStyle) -> str:

@@ -54,7 +54,7 @@ def call_scan(signature: Signature, callees: Sequence[Callee], values: tuple[Any
     given = dict(zip((i.name for i in signature.inputs), values, strict=True))
     moving = [i for i in signature.inputs if i.name in scan.along and given[i.name] is not None]
     along = {i.name: _rows(signature, i, given[i.name]) for i in moving}
-    count = _count(signature, along)
+    count = step_count(signature, along)
     first = {name: rows[..., 0, :] if count else np.zeros(rows.shape[-1], rows.dtype) for name, rows in along.items()}
     arguments = normalise(signature, tuple({**given, **first}.values()))
     lengths = (count + 1, *(count for _ in callees[1:]))
@@ -129,7 +129,7 @@ def _rows(signature: Signature, argument: Argument, value: Any) -> Array:
     return np.require(array, signature.dtype, ["C_CONTIGUOUS", "ALIGNED"])
 
 
-def _count(signature: Signature, along: Mapping[str, Array]) -> int:
+def step_count(signature: Signature, along: Mapping[str, Any]) -> int:
     """Return the number of steps: a single row serves them all, unless every argument has one."""
     lengths = {name: rows.shape[-2] for name, rows in along.items()}
     several = {name: length for name, length in lengths.items() if length != 1}

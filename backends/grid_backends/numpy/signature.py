@@ -135,10 +135,10 @@ class Signature:
 
     @property
     def parameters(self) -> str:
-        """The parameter list of the method: ``self, q, qd=None, *, gravity=-9.81, out=None, _convention=None``."""
+        """The parameter list of a method as far as it is declared: ``self, q, qd=None, *, gravity=-9.81``."""
         positional = [_parameter(i) for i in self.declared if not i.keyword_only]
         named = [_parameter(i) for i in self.declared if i.keyword_only]
-        return ", ".join(["self", *positional, "*", *named, "out=None", "_convention=None"])
+        return ", ".join(["self", *positional, "*", *named])
 
 
 def _is_name(text: str) -> bool:

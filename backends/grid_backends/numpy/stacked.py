@@ -31,11 +31,11 @@ def unstack(signature: Signature, callee: Signature, name: str, value: Any) -> d
         )
     return {
         part: DevicePart(array, span) if on_device else array[..., span]
-        for part, span in _spans(signature, callee, name)
+        for part, span in spans(signature, callee, name)
     }
 
 
-def _spans(signature: Signature, callee: Signature, name: str) -> Iterator[tuple[str, slice]]:
+def spans(signature: Signature, callee: Signature, name: str) -> Iterator[tuple[str, slice]]:
     """Yield the inputs of the callee that an argument holds, and where."""
     choice = signature.algorithm.choice
     assert choice is not None

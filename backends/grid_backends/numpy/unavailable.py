@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from grid_backends.errors import NotAvailableError
-
 GPU_ONLY: Mapping[str, str] = {
     **dict.fromkeys(
         ("threads_per_block", "set_threads_per_block", "kernel_max_threads", "device_profile"),
@@ -41,8 +39,3 @@ LATER: Mapping[str, str] = {
 """Attributes that this version does not have."""
 
 UNAVAILABLE: Mapping[str, str] = {**GPU_ONLY, **NOT_NEEDED, **LATER}
-
-
-def unavailable(robot: str, name: str) -> NotAvailableError:
-    """Return the error for an attribute in :data:`UNAVAILABLE`."""
-    return NotAvailableError(f"robot {robot!r} has no {name!r}: {UNAVAILABLE[name]}")
