@@ -42,19 +42,14 @@ def test_parameters_follow_the_declaration(handle: RobotHandle) -> None:
 
 
 def test_infinite_defaults_are_possible() -> None:
-<<<<<<< HEAD
     """A number that is a default of vectors is documented; in the signature it could be taken for what is accepted."""
     limit, least = (
         Input("limit", ("nv",), "A bound", default=float("inf")),
         Input("least", (), "Another", default=-np.inf),
     )
     signature = bound(declare("bounded", (TAU,), (limit, least)))
-    assert signature.parameters == "self, limit=None, least=-inf, *, out=None, _convention=None"
+    assert signature.parameters == "self, limit=None, least=-inf, *"
     assert "A bound. Default inf." in docstring(signature)
-=======
-    limit = Input("limit", ("nv",), "A bound", default=float("inf"))
-    assert bound(declare("bounded", (TAU,), (limit,))).parameters == "self, limit=inf, *"
->>>>>>> 16c7a3c (Add the PyTorch front-end: operators with derivatives of any order from the declarations)
 
 
 def test_documentation_follows_the_declaration() -> None:
@@ -100,4 +95,4 @@ def test_impossible_declarations_are_refused(algorithm: Any, message: str) -> No
 
 def test_required_keyword_may_follow_optional_inputs() -> None:
     signature = bound(declare("toy", (TAU,), (INPUTS[2], plain("b", keyword_only=True))))
-    assert signature.parameters == "self, qdd=None, *, b, out=None, _convention=None"
+    assert signature.parameters == "self, qdd=None, *, b"

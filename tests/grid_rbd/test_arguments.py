@@ -18,7 +18,6 @@ from grid_rbd.wishes import description_of, make_wish
 from tests.grid_core.build.conftest import Stub
 from tests.grid_core.units import GOLDEN, PENDULUM
 
-LATER = {"backend": "jax"}
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"backend": "tensorflow"}, OptionError, "backend is 'tensorflow', expected one of numpy, jax, torch"),
     ({"dtype": "float16"}, OptionError, "dtype is 'float16', expected one of float32, float64"),
@@ -65,13 +64,14 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("option", "value"), LATER.items())
+@pytest.mark.parametrize("backend", ["jax", "torch"])
 @pytest.mark.parametrize("function", [grid_rbd.register_robot, grid_rbd.build_plan, grid_rbd.warm_robot])
-def test_later_parts_say_what_to_do_now(
-    function: Callable[..., Any], option: str, value: Any, stub: Stub, root: Path
+def test_frameworks_that_are_not_installed(
+    function: Callable[..., Any], backend: str, stub: Stub, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(NotAvailableError, match=rf"{option}={value!r}: .*not part of this version".replace("[", r"\[")):
-        function("arm", PENDULUM, cache_dir=root, compiler=stub.command, **{option: value})
+    monkeypatch.setattr("grid_rbd.backends.find_spec", lambda name: None)
+    with pytest.raises(NotAvailableError, match=rf"'{backend}' is not installed; pip install 'grid-rbd\[{backend}\]'"):
+        function("arm", PENDULUM, cache_dir=root, compiler=stub.command, backend=backend)
     assert (stub.compiled(), root.exists()) == ([], False), "refused before anything is touched"
 
 

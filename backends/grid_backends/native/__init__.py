@@ -15,10 +15,13 @@ try:
         DeviceArray,
         Function,
         Unit,
+        bridge_address,
         cuda_device,
         cuda_device_count,
         is_pinned,
         pinned_empty,
+        publish,
+        withdraw,
         workers,
     )
 except ImportError as error:
@@ -34,9 +37,12 @@ __all__ = [
     "DeviceArray",
     "Function",
     "Unit",
+    "bridge_address",
     "cuda_device",
     "cuda_device_count",
     "is_pinned",
     "pinned_empty",
+    "publish",
+    "withdraw",
     "workers",
 ]

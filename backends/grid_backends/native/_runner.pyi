@@ -127,6 +127,18 @@ class CudaFunction:
 def workers() -> int:
     """Return the number of worker threads that the pool has started."""
 
+def publish(key: str, function: Function | CudaFunction, places: Sequence[int]) -> None:
+    """Let compiled front-ends call a function under a key, with inputs at these places of the declared ones.
+
+    The function is kept as long as the process lives.
+    """
+
+def withdraw(key: str) -> None:
+    """Let nobody find what was published under a key."""
+
+def bridge_address() -> int:
+    """Return the address of the table of ``grid_bridge.h``."""
+
 def cuda_device_count() -> int:
     """Return the number of CUDA devices; a CudaError if there is no driver."""
 

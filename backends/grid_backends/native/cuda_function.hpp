@@ -23,6 +23,7 @@ class CudaFunction {
     PyObject* call(PyObject* arguments, PyObject* out, PyObject* stream, int threads) noexcept;
 
     Launcher& launcher() { return launcher_; }
+    const Declaration& declared() const { return declared_; }
 
     // Whether the batch is contiguous in new arrays for results, instead of the samples.
     void set_batch_last(bool value) { batch_last_ = value; }

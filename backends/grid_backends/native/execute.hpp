@@ -26,7 +26,7 @@ struct Task {
     }
 };
 
-// Evaluates samples [0, batch) with at most `threads` threads; called with the GIL, which is released unless the work
+// Evaluates samples [0, batch) with at most `threads` threads. The GIL, if the caller has it, is released unless the work
 // takes no longer than that. `operations` counts a sample's arithmetic, `lanes` the samples of a SIMD pack.
 void execute(const Task& task, int64_t batch, int64_t operations, int64_t lanes, int threads);
 

@@ -5,6 +5,7 @@
 
 #include "binding.hpp"
 #include "execute.hpp"
+#include "published.hpp"
 
 namespace grid {
 
@@ -58,7 +59,8 @@ const Function::UnitVariant& Function::choose(uint64_t given) const {
     return *std::find_if(variants_.begin(), variants_.end(), [needed](const Variant& v) { return v.takes(needed); });
 }
 
-void Function::evaluate(const Binding& call, int threads) const {
+template <class Call>
+void Function::evaluate(const Call& call, int threads) const {
     const UnitVariant& variant = choose(call.given);
     Task task;
     task.run = variant.function->run;
@@ -79,5 +81,8 @@ void Function::evaluate(const Binding& call, int threads) const {
     if (call.batch == 0) return;
     execute(task, call.batch, std::max<int64_t>(variant.function->operations, 1), unit_->table().lanes, threads);
 }
+
+template void Function::evaluate(const Binding&, int) const;
+template void Function::evaluate(const RawCall&, int) const;
 
 }  // namespace grid

@@ -12,8 +12,6 @@
 
 namespace grid {
 
-class Binding;
-
 class Function {
    public:
     // See Declaration for the arguments.
@@ -22,6 +20,13 @@ class Function {
 
     // Evaluates canonical arguments (see Binding); anything else returns NotImplemented and does nothing. Never throws.
     PyObject* call(PyObject* arguments, PyObject* out, int threads) const;
+
+    // Evaluates a batch. A Call has arrays and strides by declared input and output, the inputs that are given, and the
+    // batch, as a Binding does. Needs no Python.
+    template <class Call>
+    void evaluate(const Call& call, int threads) const;
+
+    const Declaration& declared() const { return declared_; }
 
     // Whether the batch is contiguous in new arrays for results, instead of the samples.
     void set_batch_last(bool value) { batch_last_ = value; }
@@ -33,7 +38,6 @@ class Function {
 
     void add_variant(const grid_function& function);
     const UnitVariant& choose(uint64_t given) const;
-    void evaluate(const Binding& call, int threads) const;
 
     std::shared_ptr<const Unit> unit_;
     Declaration declared_;

@@ -10,6 +10,7 @@
 #include "errors.hpp"
 #include "function.hpp"
 #include "pool.hpp"
+#include "published.hpp"
 #include "unit.hpp"
 
 namespace py = pybind11;
@@ -92,6 +93,7 @@ PYBIND11_MODULE(_runner, module) {
         .def("set_batch_last", &grid::Function::set_batch_last, py::arg("value"));
 
     grid::cuda::register_cuda(module);
+    grid::register_published(module);
 
     module.def("workers", [] { return grid::Pool::get().workers(); }, "Number of started worker threads.");
 }
