@@ -21,9 +21,9 @@ from grid_rbd.header import generate_header
 
 BARS = [
     Bar("iiwa14.build.dynamics_core_s", 6),
-    Bar("iiwa14.build.all_s", 20),
-    Bar("g1.build.all_s", 150),
-    Bar("g1.build.peak_gb", 3),
+    Bar("iiwa14.build.all_s", 90),
+    Bar("g1.build.all_s", 720),
+    Bar("g1.build.peak_gb", 4),
     Bar("iiwa14.build.units_for_one_more", 1.5),
     Bar("iiwa14.start.warm_ms", 150),
     Bar("iiwa14.header.kb", 400),
