@@ -18,6 +18,9 @@ from grid_core.trace.scalar import COMPARISONS, Real, Scalar
 FUNCTION_BUDGET = 2500
 """Operations of one emitted function: beyond about 3000, compile time and spilling grow quickly."""
 
+STATEMENT_BUDGET = 3000
+"""Statements of one emitted function, stores included: compile time grows quickly with those, too."""
+
 INLINE_BUDGET = 10
 """Operations of one emitted expression; keeps lines readable."""
 
@@ -198,7 +201,8 @@ def _cut(events: list[Scalar | Action], inlined: frozenset[int], budget: int) ->
     pieces = [Piece()]
     for event in events:
         cost = _cost(event, inlined)
-        if pieces[-1].operations + cost > budget and pieces[-1].operations > 0:
+        last = pieces[-1]
+        if (last.operations + cost > budget and last.operations > 0) or len(last.events) >= STATEMENT_BUDGET:
             pieces.append(Piece(stage=len(pieces)))
         pieces[-1].events.append(event)
         pieces[-1].operations += cost

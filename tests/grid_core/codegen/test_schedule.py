@@ -10,7 +10,7 @@ import pytest
 
 from grid_core.codegen import render
 from grid_core.codegen.layout import layouts
-from grid_core.codegen.schedule import Schedule, read_by, schedule
+from grid_core.codegen.schedule import STATEMENT_BUDGET, Schedule, read_by, schedule
 from grid_core.kernel import KernelBuilder, evaluate, trace_algorithm
 from grid_core.kernel.kernel import Kernel
 from grid_core.model import Model, load_model
@@ -39,6 +39,17 @@ def test_pieces_hand_values_on(gradient: Kernel, budget: int) -> None:
     if budget == 50:
         assert max(piece.operations for piece in plan.pieces) <= budget + 10
         assert len(plan.pieces) > 50
+
+
+def test_stores_count_too(pendulum: Model) -> None:
+    def emit(k: KernelBuilder) -> None:
+        w = k.array("w", [0.0] * (2 * STATEMENT_BUDGET) + k.input("x"))
+        k.output("y", w.values()[-1:])
+
+    kernel = trace_algorithm(toy("long", {"x": "1"}, {"y": "1"}, emit), pendulum, {})
+    plan = schedule(kernel, layouts(kernel))
+    check_slots(plan)
+    assert [len(piece.events) for piece in plan.pieces] == [STATEMENT_BUDGET, STATEMENT_BUDGET, 3]
 
 
 def check_slots(plan: Schedule) -> None:
