@@ -20,7 +20,7 @@ ROOTS = {
 }
 """Top-level import package -> the source root that holds it."""
 
-DATA = ["py.typed", "**/*.pyi", "**/*.j2", "**/*.h", "**/*.hpp", "**/*.cuh", "**/*.urdf"]
+DATA = ["py.typed", "**/*.pyi", "**/*.j2", "**/*.h", "**/*.hpp", "**/*.cuh", "**/*.urdf", "jax/*.cpp"]
 NATIVE = Path("backends/grid_backends/native")
 RUNTIME = Path("grid_core/codegen/runtime")
 

@@ -78,7 +78,7 @@ def rates_product(
     taken = {i.name for i in kept} | {t.name for t in tables}
     factors = {name: _distinct(f"{name}_rate", taken) for name in moving}
     results = {o.name: _distinct(f"{o.name}_rate", taken) for o in base.outputs}
-    seeds = tuple(Input(factors[name], shapes[name], f"rate of {name}") for name in moving)
+    seeds = tuple(Input(factors[name], shapes[name], f"rate of {name}", keyword_only=True) for name in moving)
 
     def emit(k: KernelBuilder) -> None:
         traced = _Traced(k, base, kept, moving)
@@ -104,7 +104,10 @@ def slopes_product(
     taken = {i.name for i in kept} | {t.name for t in tables}
     factors = {o.name: _distinct(f"{o.name}_slope", taken) for o in base.outputs}
     results = {name: _distinct(f"{name}_slope", taken) for name in moving}
-    seeds = tuple(Input(factors[o.name], o.shape, f"slope along {o.name}", absent=Absent.ZERO) for o in base.outputs)
+    seeds = tuple(
+        Input(factors[o.name], o.shape, f"slope along {o.name}", absent=Absent.ZERO, keyword_only=True)
+        for o in base.outputs
+    )
 
     def emit(k: KernelBuilder) -> None:
         traced = _Traced(k, base, kept, moving)
@@ -220,7 +223,8 @@ def _checked_shapes(base: Algorithm, moving: Sequence[str], tables: Sequence[Inp
 
 def _kept(base: Algorithm, moving: Sequence[str], given: Collection[str]) -> tuple[Input, ...]:
     """Return the inputs of a product: those of the algorithm, without variants, required if they move."""
-    kept = (i for i in base.inputs if i.name in given or i.absent is not Absent.VARIANT)
+    traced = (i for i in base.inputs if i.name in given or i.absent is not Absent.VARIANT)
+    kept = (replace(i, keyword_only=True) for i in traced)  # so that any of them may be required
     return tuple(
         replace(i, absent=None, default=None)
         if i.name in moving

@@ -226,3 +226,7 @@ class _Tables:
         if known is None or known[0] is not values:
             known = self._known[name] = (values, self._handle._array(values, "parameters", name))  # noqa: SLF001
         return known[1]
+
+    def owns(self, array: Any) -> bool:
+        """Whether an array came from here."""
+        return any(array is known for _, known in self._known.values())

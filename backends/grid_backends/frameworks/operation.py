@@ -17,6 +17,7 @@ from grid_backends.numpy.record import RobotRecord
 from grid_backends.numpy.signature import Argument, Signature
 from grid_core.kernel.derivative import RATES, Product, rates_product, slopes_product
 from grid_core.plugins.algorithm import Algorithm
+from grid_store import Store
 
 
 class Units(Protocol):
@@ -25,6 +26,10 @@ class Units(Protocol):
     @property
     def identity(self) -> str:
         """What tells this build of a robot from others, also in other processes."""
+
+    @property
+    def store(self) -> Store:
+        """Where they are kept."""
 
     def declared(self, name: str, /) -> Path | None:
         """Return the unit of a declared algorithm, ``None`` if the robot entry does not hold it."""
@@ -135,7 +140,7 @@ class Operation:
     def spread(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Return one entry per declared input, ``None`` for those that calls do not give."""
         spread = list(self._nothing)
-        for place, value in zip(self._places, values):
+        for place, value in zip(self.places, values):
             spread[place] = value
         return tuple(spread)
 
@@ -144,7 +149,8 @@ class Operation:
         return [None] * len(self.signature.inputs)
 
     @cached_property
-    def _places(self) -> list[int]:
+    def places(self) -> list[int]:
+        """Where the arguments are among the declared inputs."""
         names = [argument.name for argument in self.signature.inputs]
         return [names.index(name) for name in self.given]
 

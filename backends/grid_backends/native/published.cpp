@@ -1,5 +1,7 @@
 #include "published.hpp"
 
+#include <pybind11/stl.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>

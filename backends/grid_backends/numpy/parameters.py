@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,7 @@ class ParameterTables:
         self.version = 1
         self.tool: Tool | None = None
         self.arrays: dict[str, Array] = {}
+        self._watchers: list[Callable[[], None]] = []
         for table in tables_of(record.settings):
             self._publish(table.input.name)
 
@@ -74,6 +75,10 @@ class ParameterTables:
             self.tool = tool
             self._changed("inertia")
 
+    def watch(self, watcher: Callable[[], None]) -> None:
+        """Call a function after every change."""
+        self._watchers.append(watcher)
+
     def check_runtime(self, option: str, method: str) -> None:
         """Raise unless the build takes a table at run time."""
         if option not in self._record.settings.runtime:
@@ -85,6 +90,8 @@ class ParameterTables:
     def _changed(self, option: str) -> None:
         self._publish(TABLES[option].input.name, self.values(option))
         self.version += 1
+        for watcher in self._watchers:
+            watcher()
 
     def _publish(self, name: str, values: Array | None = None) -> None:
         array = np.array(self._values[name] if values is None else values, self._record.dtype)

@@ -1,0 +1,107 @@
+"""Calls by a key, as compiled front-ends make them: through the table of `grid_bridge.h`."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.grid_backends.robots import URDF
+
+
+class Buffer(ctypes.Structure):
+    _fields_ = (("data", ctypes.c_void_p), ("scalars", ctypes.c_int64))
+
+
+CALL = ctypes.CFUNCTYPE(
+    ctypes.c_char_p,
+    ctypes.c_char_p,
+    ctypes.c_int64,
+    ctypes.POINTER(Buffer),
+    ctypes.c_int32,
+    ctypes.POINTER(Buffer),
+    ctypes.c_int32,
+    ctypes.c_int32,
+    ctypes.c_void_p,
+)
+
+
+class Bridge(ctypes.Structure):
+    _fields_ = (("abi", ctypes.c_uint32), ("call", CALL))
+
+
+Call = Callable[[str, list[Any], list[Any]], str | None]
+
+
+def buffers(arrays: list[Any]) -> Any:
+    return (Buffer * len(arrays))(*(Buffer(a.ctypes.data, a.size) for a in arrays))
+
+
+@pytest.fixture(scope="module")
+def bridge() -> Call:
+    from grid_backends.native import bridge_address
+
+    table = Bridge.from_address(bridge_address())
+    assert table.abi == 1
+
+    def call(key: str, arguments: list[Any], results: list[Any]) -> str | None:
+        name = key.encode()
+        found = table.call(name, len(name), buffers(arguments), len(arguments), buffers(results), len(results), 2, None)
+        return None if found is None else found.decode()
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def robot(compiled: Callable[..., Any]) -> Any:
+    return compiled(URDF)
+
+
+@pytest.fixture
+def published(robot: Any) -> Iterator[str]:
+    from grid_backends.native import publish, withdraw
+
+    robot.inverse_dynamics(robot.neutral(), np.zeros(robot.nv))
+    publish("rnea", robot._calls[robot._places["inverse_dynamics"]], [0, 2, 1])
+    yield "rnea"
+    withdraw("rnea")
+
+
+def test_arguments_come_in_the_order_that_was_published(robot: Any, published: str, bridge: Call) -> None:
+    q = robot.random(seed=0, n=2000)
+    qd, qdd = np.random.default_rng(0).standard_normal((2, 2000, robot.nv)).astype(np.float32)
+    shared, expected = qdd[0].copy(), robot.inverse_dynamics(q, qd, qdd[0], gravity=0.0)
+    result = np.empty((2000, robot.nv), np.float32)
+
+    def once(_: int) -> bool:
+        own = np.empty_like(result)
+        return bridge(published, [q, shared, qd], [own]) is None and np.array_equal(own, expected)
+
+    assert bridge(published, [q, shared, qd], [result]) is None
+    np.testing.assert_array_equal(result, expected)
+    with ThreadPoolExecutor(4) as threads:
+        assert all(threads.map(once, range(16)))
+    assert bridge(published, [q[:0], shared, qd[:0]], [result[:0]]) is None
+
+
+def test_what_is_refused(robot: Any, published: str, bridge: Call) -> None:
+    q, result = robot.neutral(), np.zeros(robot.nv, np.float32)
+    assert "another number of arrays" in str(bridge(published, [q], [result]))
+    assert "'qd' has 1 scalars, expected" in str(bridge(published, [q, result, q[:1]], [result]))
+    assert "no function 'aba' is open in this process" in str(bridge("aba", [q], [result]))
+    from grid_backends.native import publish
+
+    with pytest.raises(RuntimeError, match="no such input"):
+        publish("rnea", robot._calls[robot._places["inverse_dynamics"]], [99])
+
+
+def test_the_header_says_what_the_table_is() -> None:
+    import grid_backends.native
+
+    text = (Path(grid_backends.native.__file__).parent / "grid_bridge.h").read_text("utf-8")
+    assert "#define GRID_BRIDGE_ABI 1u" in text
