@@ -33,10 +33,10 @@ class _Session:
     actions: list[Action] = field(default_factory=list)
     arrays: list[Argument] = field(default_factory=list)
     inputs: dict[str, Argument] = field(default_factory=dict)
-    calls: dict[tuple[Any, ...], dict[str, Nested]] = field(default_factory=dict)
+    calls: dict[tuple[Any, ...], _Called] = field(default_factory=dict)
     stack: list[str] = field(default_factory=list)
     results: dict[str, set[int]] = field(default_factory=dict)
-    """Outputs that loops store into: the entries set so far."""
+    """Outputs, of callees too, that loops store into: the entries set so far."""
     loops: int = 0
     looping: bool = False
     tree: TracedTree | None = None
@@ -125,11 +125,9 @@ class KernelBuilder:
         self._refuse_in_loop("result")
         declared = self._declared_output(name)
         size = prod(resolve(declared.shape, self._session.dims))
-        if len(self._session.stack) > 1:
-            slots: Slots = self.array(name, [0.0] * size)
-        else:
-            slots = Slots(self._session, name, size)
-            self._session.results[name] = set()
+        called = len(self._session.stack) > 1
+        slots = self.array(name, [None] * size) if called else Slots(self._session, name, size)
+        self._session.results[slots.name] = set()
         self.results[name] = slots
         return slots
 
@@ -138,6 +136,27 @@ class KernelBuilder:
 
         The callee must be in ``requires`` of the caller. Equal calls are traced once.
         """
+        results = _inline(self._session, self._callee(name), arguments).values
+        return next(iter(results.values())) if len(results) == 1 else results
+
+    def call_workspace(self, name: str, **arguments: Nested) -> dict[str, Workspace]:
+        """Inline another algorithm and return its outputs as workspace, row after row, for loops to read.
+
+        What loops of the callee stored is not copied, which keeps code that works on large results short.
+        """
+        kept = _inline(self._session, self._callee(name), arguments).kept
+        return {
+            name: self._completed(values) if isinstance(values, Workspace) else self.array(name, flatten_any(values))
+            for name, values in kept.items()
+        }
+
+    def _completed(self, slots: Workspace) -> Workspace:
+        """Return an output of a callee whose entries that no loop has set are zero."""
+        rest = sorted(set(range(slots.size)) - self._session.results[slots.name])
+        self.loop([(entry,) for entry in rest], lambda row: row.store(slots, 0, 0.0))
+        return slots
+
+    def _callee(self, name: str) -> Algorithm:
         if name not in self._algorithm.requires:
             raise TraceError(
                 f"{self._algorithm.name} calls {name!r} without declaring it; add {name!r} to requires "
@@ -149,8 +168,7 @@ class KernelBuilder:
                 f"{self._algorithm.name} requires {name!r}, which no plugin provides"
                 f"{nearest(name, self._session.algorithms)}"
             )
-        results = _inline(self._session, callee, arguments)
-        return next(iter(results.values())) if len(results) == 1 else results
+        return callee
 
     def jacobian(self, values: Nested, name: str) -> list[list[Real]]:
         """Return the derivative of traced values along an input, by automatic differentiation.
@@ -329,7 +347,7 @@ def trace_algorithm(
         if declared.name not in absent:
             shape = resolve(declared.shape, session.dims)
             arguments[declared.name] = nest(session.input(declared.name, prod(shape), shape), shape)
-    results = _inline(session, algorithm, arguments)
+    results = _inline(session, algorithm, arguments).values
     outputs = []
     for output in algorithm.outputs:
         shape = resolve(output.shape, session.dims)
@@ -370,7 +388,15 @@ def variants(algorithm: Algorithm) -> list[frozenset[str]]:
     return sets
 
 
-def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nested]) -> dict[str, Nested]:
+@dataclass(frozen=True)
+class _Called:
+    """The outputs of an algorithm: as scalars, and as they are kept, workspace where loops stored them."""
+
+    values: dict[str, Nested]
+    kept: dict[str, Nested]
+
+
+def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nested]) -> _Called:
     _check_arguments(algorithm, arguments, session.dims)
     arguments = {**_defaults(algorithm, session.dims), **arguments}
     key = (algorithm.name, *((n, tuple(map(_identity, flatten_any(a)))) for n, a in sorted(arguments.items())))
@@ -390,20 +416,19 @@ def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nes
             f"{algorithm.name}: emit() returned without setting output {missing[0]!r}; "
             f"call k.output({missing[0]!r}, ...)"
         )
+    values = kept = builder.results
     if session.stack:
-        dims = session.dims
-        shapes = {o.name: resolve(o.shape, dims) for o in algorithm.outputs}
-        builder.results = {name: _read(session, values, shapes[name]) for name, values in builder.results.items()}
-    session.calls[key] = builder.results
-    return builder.results
+        shapes = {o.name: resolve(o.shape, session.dims) for o in algorithm.outputs}
+        values = {name: _read(session, slots, shapes[name]) for name, slots in kept.items()}
+    session.calls[key] = _Called(values, kept)
+    return session.calls[key]
 
 
 def _read(session: _Session, values: Nested, shape: Sequence[int]) -> Nested:
     """Return the scalars of a result; of one that loops stored into, those that they reached."""
     if not isinstance(values, Workspace):
         return values
-    reached = {i for a in session.actions if isinstance(a, Loop) for s in a.stores if s.target == values.name
-               for i in a.reached(s)}  # fmt: skip
+    reached = session.results[values.name]
     return nest([x if i in reached else 0.0 for i, x in enumerate(values.values())], shape)
 
 

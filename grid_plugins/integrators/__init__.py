@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from grid_core.plugins import Algorithm, HeaderSection, hookimpl
-from grid_plugins.integrators import gradient, header, joints, maps, rollout, step
+from grid_plugins.integrators import gradient, header, hessian, joints, maps, rollout, step
 
 
 @hookimpl
 def grid_algorithms() -> tuple[Algorithm, ...]:
-    return (*maps.ALGORITHMS, *joints.ALGORITHMS, *step.ALGORITHMS, *gradient.ALGORITHMS, *rollout.ALGORITHMS)
+    return (
+        *maps.ALGORITHMS,
+        *joints.ALGORITHMS,
+        *step.ALGORITHMS,
+        *gradient.ALGORITHMS,
+        *hessian.ALGORITHMS,
+        *rollout.ALGORITHMS,
+    )
 
 
 @hookimpl

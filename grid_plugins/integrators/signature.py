@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from grid_core.plugins.algorithm import Absent, Choice, Input, Output
-from grid_plugins.integrators.schemes import SCHEMES
+from grid_plugins.integrators.schemes import SCHEMES, Scheme
 
 Q = Input(
     "q", ("nq",), "configuration (rad, m; floating base: position and unit quaternion xyzw)", tangent="configuration"
@@ -33,9 +35,13 @@ F_EXT_SHARED = Input(F_EXT.name, F_EXT.shape, F_EXT.doc, absent=Absent.ZERO, key
 NEXT = Output("x_next", ("nx",), "state after the step, [q; qd]")
 AB = Output("ab", ("2*nv", "3*nv"), "[A | B]: rows [dq_next; dqd_next], columns [dq | dqd | du]")
 
+HESSIAN = Output(
+    "hess", ("2*nv", "3*nv", "3*nv"), "[o, a, b]: change of [A | B][o, b] along direction a of [dq | dqd | du]"
+)
+
 STEP = (Q, QD, U, DT, GRAVITY)
 
 
-def choice(prefix: str) -> Choice:
+def choice(prefix: str, schemes: Sequence[Scheme] = SCHEMES) -> Choice:
     """Return the keyword that picks the scheme, for algorithms ``<prefix>_<scheme>``."""
-    return Choice("integrator_type", "euler", {s.name: f"{prefix}_{s.name}" for s in SCHEMES}, "Scheme of integration")
+    return Choice("integrator_type", "euler", {s.name: f"{prefix}_{s.name}" for s in schemes}, "Scheme of integration")

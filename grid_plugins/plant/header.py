@@ -34,7 +34,7 @@ PIECES = {
 }
 """Feature -> the algorithm that a header with it has."""
 
-STEPS = {"STEP_GRADIENT": "integrator_gradient_", "STEP": "integrator_"}
+STEPS = {"STEP_HESSIAN": "integrator_hessian_", "STEP_GRADIENT": "integrator_gradient_", "STEP": "integrator_"}
 """Feature -> the beginning of the names of the integrators that a header with it has."""
 
 ACTIVATED = ("value", "slope", "curvature")

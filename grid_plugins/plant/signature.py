@@ -30,6 +30,10 @@ F_EXT = Input(
 NEXT = Output("x_next", ("nx",), "state after the step, [q; qd]")
 AB = Output("ab", ("2*nv", "3*nv"), "[A | B]: rows [dq_next; dqd_next], columns [dq | dqd | du]")
 
+HESSIAN = Output(
+    "hess", ("2*nv", "3*nv", "3*nv"), "[o, a, b]: change of [A | B][o, b] along direction a of [dq | dqd | du]"
+)
+
 P_DES = Input("p_des", ("3",), "position to be at, in the world (m)")
 X_DES = Input("x_des", ("nx",), "state to be at")
 R_DES = Input("R_des", ("3", "3"), "rotation to have, from the frame to the world")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grid_core.plugins.algorithm import Algorithm, Choice
-from grid_plugins.plant.signature import AB, DT, F_EXT, GRAVITY, NEXT, U, X
+from grid_plugins.plant.signature import AB, DT, F_EXT, GRAVITY, HESSIAN, NEXT, U, X
 
 TYPES = (
     "euler",
@@ -45,5 +45,18 @@ ALGORITHMS = (
         requires=tuple(f"integrator_gradient_{name}" for name in TYPES),
         profiles=("plant",),
         notes="The integrator_gradient with q and qd in one vector; no unit of its own.",
+    ),
+    Algorithm(
+        name="plant_step_hessian",
+        family="plant",
+        summary="Change of plant_step_gradient along every direction [dq | dqd | du].",
+        inputs=(X, U, DT, GRAVITY, F_EXT),
+        outputs=(HESSIAN,),
+        choice=choice("integrator_hessian", TYPES[:-1]),
+        requires=tuple(f"integrator_hessian_{name}" for name in TYPES[:-1]),
+        profiles=("plant",),
+        notes="The integrator_hessian with q and qd in one vector; no unit of its own. hess[o, a, b] is the derivative "
+        "of [A | B][o, b] along direction a, each taken in the tangents at its own states; on rotations it is not "
+        "symmetric in a and b.",
     ),
 )

@@ -18,13 +18,18 @@ from tests.oracle.evaluation import Array, Inputs, algorithms
 Seeds = dict[Scalar, Real]
 
 
-def along_tangent(name: str, model: Model, settings: TraceSettings | None = None) -> Kernel:
-    """Return a kernel of ``[d y / d q | d y / d qd]``, q along the tangent, by automatic differentiation."""
+def along_tangent(
+    name: str, model: Model, settings: TraceSettings | None = None, plain: tuple[str, ...] = ("qd",)
+) -> Kernel:
+    """Return a kernel of ``[d y / d q | d y / d qd]``, q along the tangent, by automatic differentiation.
+
+    ``plain`` names the inputs after ``q``, each as wide as a velocity.
+    """
     kernel = trace_algorithm(algorithms()[name], model, algorithms(), settings)
     values = [action for action in kernel.actions if isinstance(action, Store)]
-    rates = [{kernel.graph.node("input", (), ("qd", k)): 1.0} for k in range(model.nv)]
+    rates = [{kernel.graph.node("input", (), (x, k)): 1.0} for x in plain for k in range(model.nv)]
     rows = jacobian([store.value for store in values], [*tangent_seeds(kernel.graph, model), *rates])
-    (output,), width = kernel.outputs, 2 * model.nv
+    (output,), width = kernel.outputs, (1 + len(plain)) * model.nv
     stores = tuple(
         replace(store, target="gradient", index=store.index * width + k, value=x, order=len(kernel.graph.nodes))
         for store, row in zip(values, rows)

@@ -40,7 +40,7 @@ SETTINGS = TraceSettings(
 CATALOGUE = load_catalogue()
 SLOW = pytest.mark.slow
 UNITS = [
-    pytest.param(name, marks=SLOW if name.startswith("integrator_gradient_") else ())
+    pytest.param(name, marks=SLOW if name.startswith(("integrator_gradient_", "integrator_hessian_")) else ())
     for name, algorithm in CATALOGUE.algorithms.items()
     if algorithm.emit is not None
 ]
@@ -48,6 +48,7 @@ LOOPED = {
     "fdsva_so",
     "inverse_dynamics_regressor_gradient",
     *(f"integrator_gradient_{scheme}" for scheme in ("midpoint", "rk4", "trapezoidal", "rk4_mk")),
+    *(name for name in CATALOGUE.algorithms if name.startswith("integrator_hessian_")),
 }
 """Their kernels have loops, some for large robots only, which the tracer cannot differentiate."""
 

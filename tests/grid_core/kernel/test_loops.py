@@ -231,3 +231,26 @@ def test_slots_of_none_are_for_loops_to_set(pendulum: Model) -> None:
     kernel = trace(pendulum, toy("room", {"x": "2"}, {"y": "3"}, emit))
     assert [a.index for a in kernel.actions if not isinstance(a, Loop) and a.target.startswith("w.")] == [2]
     np.testing.assert_array_equal(evaluate(kernel, {"x": np.array([[3.0, 4.0]])})["y"], [[3.0, 4.0, 5.0]])
+
+
+def test_outputs_of_a_callee_as_workspace(pendulum: Model) -> None:
+    """Loops read them where they are: what the callee's loops left out is zero, what it set without loops is copied."""
+
+    def partly(k: KernelBuilder) -> None:
+        x, slots = k.array("x", k.input("x")), k.result("y")
+        k.loop([(i, 2 * i) for i in range(2)], lambda row: row.accumulate(slots, 1, row.load(x, 0)))
+
+    def whole(k: KernelBuilder) -> None:
+        k.output("y", [2.0 * x for x in k.input("x")])
+
+    def caller(k: KernelBuilder) -> None:
+        results, slots = [k.call_workspace(name, x=k.input("x"))["y"] for name in callees], k.result("y")
+        k.loop(
+            [(i,) for i in range(4)], lambda row: row.store(slots, 0, row.load(results[0], 0) - row.load(results[1], 0))
+        )
+
+    shapes = {"x": "4"}, {"y": "4"}
+    callees = {name: toy(name, *shapes, emit) for name, emit in (("partly", partly), ("whole", whole))}
+    kernel = trace_algorithm(toy("caller", *shapes, caller, requires=tuple(callees)), pendulum, callees)
+    found = evaluate(kernel, {"x": np.array([[1.0, 2.0, 3.0, 4.0]])})["y"][0]
+    np.testing.assert_array_equal(found, [1.0 - 2.0, -4.0, 2.0 - 6.0, -8.0])
