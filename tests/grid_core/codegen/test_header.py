@@ -89,7 +89,10 @@ def test_two_robots_in_one_translation_unit(compiler: str, pendulum: Model, tmp_
         static_assert(one::model::parents[0] == -1 && one::model::parents[1] == 0, "");
         static_assert(Two_2::model::q_index[1] == 7 && Two_2::model::v_index[1] == 6, "");
         static_assert(one::model::joint_names[0][0] == 'j', "");
-        void both(const float* q, float* M, float* ws) { one::crba<float>(q, M, ws); Two_2::crba<float>(q, M, ws); }
+        void both(const float* q, const float* g, float* M, float* ws) {
+            one::crba<float>(q, g, M, ws);
+            Two_2::crba<float>(q, g, M, ws);
+        }
     """
     compile_text(compiler, text, tmp_path, f"-I{tmp_path}")
 
