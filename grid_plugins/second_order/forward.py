@@ -14,20 +14,31 @@ With ``P = d qdd/d q`` and ``V = d qdd/d qd``, differentiating ``tau(q, qd, qdd(
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from itertools import groupby
+from typing import Any
 
-from grid_core.kernel.builder import KernelBuilder, Workspace
+from grid_core.kernel.builder import KernelBuilder
 from grid_core.kernel.ground import ground_motion
 from grid_core.plugins.algorithm import Algorithm, Output
 from grid_core.trace.linalg import dot
 from grid_core.trace.scalar import Real, is_zero
 from grid_plugins.second_order.branches import Branches
 from grid_plugins.second_order.inverse import friction_curvature
+from grid_plugins.second_order.looped import many_triples
 from grid_plugins.second_order.products import Product, Sum, Target, add_up
 from grid_plugins.second_order.signature import CUBE, F_EXT, GRAVITY, QD, Q, U
 from grid_plugins.second_order.structure import Packed
 from grid_plugins.second_order.terms import Tensor
+from grid_plugins.second_order.unrolled import unrolled
+from grid_plugins.second_order.written_out import Loops, Named, written_out
+
+Pair = tuple[int, int]
+"""The slots ``j`` and ``k`` of a column ``[:, j, k]``."""
+
+FEW = 9
+"""Velocity coordinates up to which products are written out."""
 
 
 def emit_fdsva_so(k: KernelBuilder) -> None:
@@ -38,48 +49,51 @@ def emit_fdsva_so(k: KernelBuilder) -> None:
     qdd = [dot(row, free) for row in minv]
     gradient = k.call("inverse_dynamics_gradient", qdd=qdd, **shared)
     branches = Branches(ground_motion(k, q, qd, qdd, shared["gravity"], shared.get("f_ext")))
-    tensors = Packed(k, branches, friction_curvature(k, qd))
-    solver = Solver(k, tensors, minv, gradient)
-    solver.fill()
+    tensors, curvature = Packed(branches), friction_curvature(k, qd)
+    if many_triples(branches):
+        tensors.fill(k, branches, curvature)
+        Solver(k, tensors, minv, gradient).fill()
+        return
+    with written_out(k) if k.model.nv <= FEW else nullcontext(k) as loops:
+        tensors.keep(loops, unrolled(k, branches, curvature))
+        Solver(loops, tensors, minv, gradient).fill()
 
-
-Pair = tuple[int, int]
 
 
 class Solver:
     """Solves the tensors of inverse dynamics for those of forward dynamics."""
 
     def __init__(
-        self, k: KernelBuilder, tensors: Packed, minv: Sequence[Sequence[Real]], gradient: Sequence[Sequence[Real]]
+        self, loops: Loops, tensors: Packed, minv: Sequence[Sequence[Real]], gradient: Sequence[Sequence[Real]]
     ) -> None:
-        self.k = k
-        self.nv = nv = k.model.nv
+        self.loops = loops
+        self.nv = nv = len(minv)
         self.tensors = tensors
-        self.inverse = k.array("minv", [x for row in minv for x in row])
-        with k.section("derivatives of the acceleration"):
+        self.inverse = loops.array("minv", [x for row in minv for x in row])
+        with loops.section("derivatives of the acceleration"):
             self.by_position = self._solved_gradient([row[:nv] for row in gradient])
             self.by_velocity = self._solved_gradient([row[nv:] for row in gradient])
         mass = list(tensors.columns[Tensor.MASS])
-        self.shares = k.array("shares", [None] * (nv * len(mass)))
+        self.shares = loops.array("shares", [None] * (nv * len(mass)))
         self.share_at = {pair: nv * number for number, pair in enumerate(mass)}
         """Where column ``j`` of ``N_k`` begins, by ``(j, k)``."""
         self.share_of = {n: tuple(j for j, _ in pairs) for n, pairs in groupby(mass, key=lambda pair: pair[1])}
         """The columns that ``N_k`` has, by ``k``."""
-        with k.section("minus minv times dM/dq"):
+        with loops.section("minus minv times dM/dq"):
             targets = {pair: Target(self.shares, at, 1) for pair, at in self.share_at.items()}
-            add_up(k, [Sum(self._solved(Tensor.MASS, *pair), (target,)) for pair, target in targets.items()])
+            add_up(loops, nv, [Sum(self._solved(Tensor.MASS, *pair), (target,)) for pair, target in targets.items()])
 
-    def _solved_gradient(self, gradient: Sequence[Sequence[Real]]) -> Workspace:
+    def _solved_gradient(self, gradient: Sequence[Sequence[Real]]) -> Any:
         """Return derivatives of the acceleration, column after column, from those of inverse dynamics."""
-        source = self.k.array("gradient", [x for column in zip(*gradient) for x in column if not is_zero(x)])
-        solved = self.k.array("rates", [None] * self.nv**2)
-        sums, first = [], 0
+        source = self.loops.array("gradient", [x for column in zip(*gradient) for x in column if not is_zero(x)])
+        solved = self.loops.array("rates", [None] * self.nv**2)
+        nv, sums, first = self.nv, [], 0
         for j, column in enumerate(zip(*gradient)):
             rows = tuple(i for i, x in enumerate(column) if not is_zero(x))
-            product = Product(self.inverse, 0, self.nv, rows, source, first, tuple(range(len(rows))), -1.0)
-            sums.append(Sum((product,), (Target(solved, self.nv * j, 1),)))
+            product = Product(self.inverse, 0, nv, rows, source, first, tuple(range(len(rows))), -1.0)
+            sums.append(Sum((product,), (Target(solved, nv * j, 1),)))
             first += len(rows)
-        add_up(self.k, sums)
+        add_up(self.loops, nv, sums)
         return solved
 
     def _solved(self, tensor: Tensor, j: int, k: int) -> tuple[Product, ...]:
@@ -91,7 +105,7 @@ class Solver:
         entries = tuple(place - places[0] for place in places)
         return (Product(self.inverse, 0, self.nv, rows, self.tensors.slots[tensor], places[0], entries, -1.0),)
 
-    def _shared(self, vectors: Workspace, j: int, k: int) -> tuple[Product, ...]:
+    def _shared(self, vectors: Named, j: int, k: int) -> tuple[Product, ...]:
         """Return the product of ``N_k`` with a column of a matrix, kept column after column, if ``N_k`` is not zero."""
         if k not in self.share_of:
             return ()
@@ -118,15 +132,15 @@ class Solver:
     def _output(self, name: str, column: Callable[[int, int], tuple[Product, ...]], symmetric: set[Pair]) -> None:
         """Set columns ``[:, j, k]`` of an output, those that are symmetric in ``j`` and ``k`` once for both."""
         nv, sums = self.nv, []
-        result = self.k.result(name)
+        result = self.loops.result(name)
         for j in range(nv):
             for k in range(nv):
                 mirrored = (j, k) in symmetric and j != k
                 if products := () if mirrored and j < k else column(j, k):
                     places = ((j, k), (k, j)) if mirrored else ((j, k),)
                     sums.append(Sum(products, tuple(Target(result, nv * a + b, nv * nv) for a, b in places)))
-        with self.k.section(name):
-            add_up(self.k, sums)
+        with self.loops.section(name):
+            add_up(self.loops, nv, sums)
 
 
 ALGORITHMS = (

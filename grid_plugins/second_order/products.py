@@ -10,8 +10,8 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from grid_core.kernel.builder import KernelBuilder, Row, Slots, Workspace
 from grid_core.trace.scalar import Real
+from grid_plugins.second_order.written_out import Loops, Named, TableRow
 
 WIDTH = 8
 """Most entries that a row makes."""
@@ -21,14 +21,14 @@ WIDTH = 8
 class Product:
     """Some columns of a matrix times a vector: entry ``i`` is the sum of ``matrix[i, m] * vector[m]``."""
 
-    matrix: Workspace
+    matrix: Named
     first: int
     """Where the matrix begins."""
     step: int
     """From one row of the matrix to the next."""
     columns: tuple[int, ...]
     """How far from the beginning of a row its entries are."""
-    vector: Workspace
+    vector: Named
     begin: int
     """Where the vector begins."""
     entries: tuple[int, ...]
@@ -40,7 +40,7 @@ class Product:
         """What those that share a loop have in common."""
         return self.matrix.name, self.step, self.columns, self.vector.name, self.entries, self.sign
 
-    def add_to(self, totals: list[Real], row: Row, place: int) -> None:
+    def add_to(self, totals: list[Real], row: TableRow, place: int) -> None:
         """Add entries, as many as there are totals, in a loop with the beginnings in columns from ``place`` on."""
         for column, entry in zip(self.columns, self.entries):
             value = self.sign * row.load(self.vector, place + 1, entry)
@@ -52,7 +52,7 @@ class Product:
 class Target:
     """Where a vector goes: entry ``i`` to ``slots[first + step * i]``."""
 
-    slots: Slots
+    slots: Named
     first: int
     step: int
 
@@ -77,18 +77,18 @@ class Sum:
         ]
 
 
-def add_up(k: KernelBuilder, sums: Iterable[Sum]) -> None:
-    """Compute sums with an entry for each velocity coordinate."""
+def add_up(loops: Loops, length: int, sums: Iterable[Sum]) -> None:
+    """Compute sums with as many entries."""
     alike: dict[Hashable, list[Sum]] = {}
     for each in sums:
         alike.setdefault(each.kind, []).append(each)
     for group in alike.values():
-        for size, firsts in blocks(k.model.nv):
-            k.loop(sorted(each.row(i) for each in group for i in firsts), _body(group[0], size))
+        for size, firsts in blocks(length):
+            loops.loop(sorted(each.row(i) for each in group for i in firsts), _body(group[0], size))
 
 
-def _body(like: Sum, size: int) -> Callable[[Row], None]:
-    def body(row: Row) -> None:
+def _body(like: Sum, size: int) -> Callable[[TableRow], None]:
+    def body(row: TableRow) -> None:
         totals: list[Real] = [0.0] * size
         for number, product in enumerate(like.products):
             product.add_to(totals, row, 2 * number)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from grid_core.kernel.builder import KernelBuilder, Row, Workspace
+from grid_core.kernel.builder import KernelBuilder, Row
 from grid_core.trace.scalar import Real
 from grid_plugins.second_order.branches import Branches
-from grid_plugins.second_order.looped import Looped, many_triples, shares_slots
+from grid_plugins.second_order.looped import Looped, shares_slots
 from grid_plugins.second_order.terms import Member, Moved, Pair, Tensor, fill
-from grid_plugins.second_order.unrolled import unrolled
+from grid_plugins.second_order.unrolled import Cube
+from grid_plugins.second_order.written_out import Loops
 
 Columns = dict[tuple[int, int], tuple[int, ...]]
 """For the slots ``j`` and ``k`` of a column ``[:, j, k]``, ordered by ``k``, the rows with an entry."""
@@ -39,22 +41,26 @@ class Packed:
     An entry has the same place in each of them, whether or not it is one that can be other than zero there.
     """
 
-    def __init__(self, k: KernelBuilder, branches: Branches, curvature: Sequence[Real]) -> None:
+    def __init__(self, branches: Branches) -> None:
         self.columns = columns_of(branches)
         self.of_one_joint = {(a.slot, b.slot) for joint in branches.joints for a in joint for b in joint}
         self.places: dict[tuple[int, int, int], int] = {}
         for (j, n), rows in self.columns[Tensor.POSITIONS].items():
             self.places |= {(i, j, n): len(self.places) + at for at, i in enumerate(rows)}
-        self.slots: dict[Tensor, Workspace] = {}
-        self.cleared = shares_slots(k.model)
-        if many_triples(branches):
-            self.slots |= {tensor: k.array(tensor.value, [None] * len(self.places)) for tensor in Tensor}
-            if self.cleared:
-                self._clear(k)
-            Looped(k, branches, self).fill(curvature)
-            return
-        for tensor, cube in unrolled(k, branches, curvature).items():
-            self.slots[tensor] = k.array(tensor.value, [cube[i][j][n] for i, j, n in self.places])
+        self.slots: dict[Tensor, Any] = {}
+        self.cleared = False
+
+    def keep(self, loops: Loops, cubes: Mapping[Tensor, Cube]) -> None:
+        """Keep what is known of entries already."""
+        for tensor, cube in cubes.items():
+            self.slots[tensor] = loops.array(tensor.value, [cube[i][j][k] for i, j, k in self.places])
+
+    def fill(self, k: KernelBuilder, branches: Branches, curvature: Sequence[Real]) -> None:
+        """Compute entries by loops."""
+        self.slots |= {tensor: k.array(tensor.value, [None] * len(self.places)) for tensor in Tensor}
+        if shares_slots(k.model):
+            self._clear(k)
+        Looped(k, branches, self).fill(curvature)
 
     def place(self, i: int, j: int, k: int) -> int:
         """Return the slot of entry ``[i, j, k]`` among those of a tensor."""
@@ -66,3 +72,4 @@ class Packed:
                 row.store(slots, 0, 0.0)
 
         k.loop([(place,) for place in self.places.values()], body)
+        self.cleared = True
