@@ -59,7 +59,6 @@ def emit_fdsva_so(k: KernelBuilder) -> None:
         Solver(loops, tensors, minv, gradient).fill()
 
 
-
 class Solver:
     """Solves the tensors of inverse dynamics for those of forward dynamics."""
 
