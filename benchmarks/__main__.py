@@ -12,13 +12,19 @@ import json
 import warnings
 from pathlib import Path
 
-from benchmarks import building, mechanics, speed, stepping
+from benchmarks import building, frameworks, mechanics, speed, stepping
 from benchmarks.figure import draw
 from benchmarks.machine import machine_facts
 from benchmarks.report import judge, print_lines, table
 from grid_core.model import URDFWarning
 
-SECTIONS = {"building": building, "speed": speed, "mechanics": mechanics, "stepping": stepping}
+SECTIONS = {
+    "building": building,
+    "speed": speed,
+    "mechanics": mechanics,
+    "stepping": stepping,
+    "frameworks": frameworks,
+}
 FOLDER = Path(__file__).parent
 STORE = FOLDER / "build" / "store"
 RESULT = FOLDER / "build" / "latest.json"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from grid_core.toolchains import detect_level, find_compiler
 
-PACKAGES = ("numpy", "pin", "grid-rbd")
+PACKAGES = ("numpy", "pin", "grid-rbd", "jax", "torch", "frax")
 
 
 def machine_facts() -> dict[str, object]:
@@ -26,10 +26,17 @@ def machine_facts() -> dict[str, object]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "compiler": find_compiler().version.splitlines()[0],
-        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "packages": {name: _version(name) for name in PACKAGES},
         "scheduling": "normal" if os.sched_getscheduler(0) == os.SCHED_OTHER else "real-time",
         "load_average": [round(x, 2) for x in os.getloadavg()],
     }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def _processor() -> str:

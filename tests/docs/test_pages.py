@@ -37,9 +37,15 @@ def blocks(page: Path) -> Iterator[Block]:
         yield Block(match["kind"], match["file"], match["text"], line)
 
 
+FRAMEWORKS = {"frameworks.md": ("jax", "torch")}
+"""What pages need beside the project."""
+
+
 @pytest.mark.filterwarnings("ignore::grid_core.model.findings.URDFWarning")
 @pytest.mark.parametrize("page", [p for p in PAGES if any(blocks(p))], ids=lambda page: page.name)
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for framework in FRAMEWORKS.get(page.name, ()):
+        pytest.importorskip(framework, reason=f"{framework} is not installed")
     shutil.copytree(CHECKOUT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "page"}
