@@ -53,15 +53,15 @@ print(time.perf_counter() - began)
 def measure(store: Path) -> Iterator[Measurement]:
     """Measure builds into an emptied store, which afterwards holds these robots in the default float type."""
     with on_processors(2):
-        seconds, _ = _cold(IIWA14, store, algorithm_list="dynamics-core")
+        seconds, _ = cold_build(IIWA14, store, algorithm_list="dynamics-core")
         yield Measurement("iiwa14.build", "dynamics_core_s", seconds)
         yield Measurement("iiwa14.build", "units_for_one_more", _misses_for_one_more(store))
-        seconds, _ = _cold(IIWA14, store)
+        seconds, _ = cold_build(IIWA14, store)
         yield Measurement("iiwa14.build", "all_s", seconds)
         starts = [_python(START, str(store)) * 1e3 for _ in range(STARTS)]
         yield Measurement("iiwa14.start", "warm_ms", min(starts))
         yield Measurement("iiwa14.start", "warm_median_ms", statistics.median(starts))
-        seconds, peak = _cold(G1, store)
+        seconds, peak = cold_build(G1, store)
         yield Measurement("g1.build", "all_s", seconds)
         yield Measurement("g1.build", "peak_gb", peak / 1e9)
     for robot in (IIWA14, G1):
@@ -69,7 +69,7 @@ def measure(store: Path) -> Iterator[Measurement]:
         yield Measurement(f"{robot.name}.header", "kb", len(header.encode()) / 1e3)
 
 
-def _cold(robot: Robot, store: Path, **options: object) -> tuple[float, int]:
+def cold_build(robot: Robot, store: Path, **options: object) -> tuple[float, int]:
     """Return seconds and peak bytes of a build into an empty store by a fresh process."""
     shutil.rmtree(store, ignore_errors=True)
     with PeakMemory() as memory:

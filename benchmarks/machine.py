@@ -26,7 +26,7 @@ def machine_facts() -> dict[str, object]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "compiler": find_compiler().version.splitlines()[0],
-        "packages": {name: _version(name) for name in PACKAGES},
+        "packages": {name: version for name in PACKAGES if (version := _version(name))},
         "scheduling": "normal" if os.sched_getscheduler(0) == os.SCHED_OTHER else "real-time",
         "load_average": [round(x, 2) for x in os.getloadavg()],
     }

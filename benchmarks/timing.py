@@ -49,6 +49,15 @@ def repeated(call: Callable[[], object], seconds: float) -> Contestant:
     return turn
 
 
+def median_call(call: Callable[[], object], *, least: int = 15, seconds: float = 0.05) -> float:
+    """Return the median time of single calls in seconds: at least ``least`` of them, for about ``seconds``."""
+    call()
+    times: list[float] = []
+    while len(times) < least or sum(times) < seconds:
+        times.append(_spent(call, 1))
+    return statistics.median(times)
+
+
 def _spent(call: Callable[[], object], repeats: int) -> float:
     began = time.perf_counter()
     for _ in range(repeats):

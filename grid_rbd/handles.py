@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grid_backends.numpy import CudaHandle, ReferenceFunctions, RobotHandle, RobotRecord, UnitFunctions
-from grid_backends.numpy.functions import open_function
+from grid_backends.numpy import CudaHandle, ReferenceFunctions, RobotHandle, RobotRecord
 from grid_backends.numpy.record import Call, FunctionProvider
 from grid_core.build import RobotRequest
 from grid_core.build.entry import RobotEntry, UnitPaths
@@ -21,6 +20,7 @@ from grid_core.model.xml_source import Source, read_source
 from grid_core.plugins.catalogue import Catalogue
 from grid_rbd.backends import framework_handle
 from grid_rbd.on_demand import UnitsOnDemand
+from grid_rbd.profiles import TunedFunctions, open_tuned
 from grid_store import Store
 
 
@@ -47,16 +47,21 @@ def record_of(
     )
 
 
-def compiled_handle(entry: RobotEntry, catalogue: Catalogue, backend: str = "numpy") -> RobotHandle:
-    """Return a handle on the stored units of a robot."""
-    record = record_of(
+def entry_record(entry: RobotEntry, catalogue: Catalogue) -> RobotRecord:
+    """Return what a handle needs to know of a registered robot."""
+    return record_of(
         entry.name, entry.model, catalogue, entry.record["facts"],
         options=entry.options, algorithms=tuple(entry.units),
     )  # fmt: skip
+
+
+def compiled_handle(entry: RobotEntry, catalogue: Catalogue, backend: str = "numpy") -> RobotHandle:
+    """Return a handle on the stored units of a robot."""
+    record = entry_record(entry, catalogue)
     if backend != "numpy":
         store = entry.units.store
         return framework_handle(backend, record, request_of(entry, store), store, entry.units, lazy=False)
-    return _handle(record, UnitFunctions(record, entry.units))
+    return _handle(record, TunedFunctions(record, entry.units))
 
 
 def lazy_handle(
@@ -79,7 +84,7 @@ def lazy_handle(
     )
     if backend != "numpy":
         return framework_handle(backend, record, request, store, built, lazy=True)
-    return _handle(record, _LazyFunctions(record, UnitsOnDemand(name, request, store, built)))
+    return _handle(record, _LazyFunctions(record, UnitsOnDemand(name, request, store, built), store))
 
 
 def reference_handle(
@@ -130,13 +135,16 @@ def _handle(record: RobotRecord, functions: FunctionProvider) -> RobotHandle:
 class _LazyFunctions:
     """Functions of units that are built at their first use."""
 
-    def __init__(self, record: RobotRecord, units: UnitsOnDemand) -> None:
+    def __init__(self, record: RobotRecord, units: UnitsOnDemand, store: Store) -> None:
         self._record = record
         self._units = units
+        self._store = store
 
     def get(self, name: str) -> Call | None:
         signature = self._record.signatures.get(name)
-        return None if signature is None else open_function(self._units.path(name), signature, self._record.device)
+        if signature is None:
+            return None
+        return open_tuned(self._units.path(name), signature, self._record.device, self._store)
 
 
 class _Interpreter:

@@ -2,156 +2,184 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from grid_core.codegen.layout import Layout, layouts
+from grid_core.codegen.block import BlockMemory, block_memory, too_large
+from grid_core.codegen.exchange import Program
+from grid_core.codegen.layout import Layout, layouts, whole_rows
+from grid_core.codegen.pieces import Barrier, Piece
 from grid_core.codegen.render import SCALARS, render_template
-from grid_core.codegen.schedule import schedule, schedule_stages
+from grid_core.codegen.schedule import Schedule, schedule
+from grid_core.codegen.shapes import INLINE_OPERATIONS, Shape, shapes_for
+from grid_core.codegen.stages import schedule_stages
 from grid_core.codegen.statements import Function, write_constants, write_functions
 from grid_core.kernel.builder import trace_algorithm, variants
-from grid_core.kernel.kernel import Argument, Kernel, Loop
+from grid_core.kernel.kernel import Argument, Kernel, Store
+from grid_core.kernel.partition import LATENCY, SMALL
 from grid_core.kernel.settings import TraceSettings
-from grid_core.plugins.algorithm import Algorithm
-from grid_core.toolchains.architectures import SHARED, Architectures
+from grid_core.plugins.algorithm import Absent, Algorithm
+from grid_core.toolchains.architectures import Architectures
 
 if TYPE_CHECKING:
     from grid_core.model import Model
 
-LANES = 32
-TILE = LANES * (LANES + 1)
 SCALAR_BYTES = {"float32": 4, "float64": 8}
+VECTOR_BYTES = 16
+
+GROUP = 500
+"""Operations of a group (see :mod:`~grid_core.codegen.order`) for one warp: many blocks hide that neighbours depend on
+each other, and few values are alive."""
 
 LOCAL_BYTES = 16 << 10
 """Largest workspace of a thread alone. The driver sets memory aside for as many threads as the GPU could run at once,
 whether or not they run; a larger workspace is in scratch, which is bounded."""
 
+IN_PLACE = 4
+"""Scalars of an input that is read where it is, as those that are rarely given are: gravity is in the launch itself."""
+
+CLUSTER_BARRIER = 350
+"""What the barrier of a cluster costs, in instructions of a kernel that it shares."""
+
+FILE_OPERATIONS = 8000
+"""Operations of the kernels in one source file, about; the files of a unit are compiled side by side."""
+
 
 @dataclass(frozen=True)
 class BlockKernel:
-    """A kernel for blocks of ``workers`` warps, with the memory that a block needs.
+    """A kernel for one launch shape.
 
-    Shared memory holds the inputs (rows of odd length), the outputs (33 wide) and the workspace (32 wide), as far as
-    they fit; what does not fit is in global scratch.
+    Attributes
+    ----------
+    name : str
+    shape : Shape
+    absent : tuple of str
+        Inputs that it was traced without.
+    inputs, outputs : tuple of Argument
+    in_place : tuple of (int, str)
+        Inputs that are read where they are, with their positions.
+    functions : tuple of Function
+        One per worker, or the pieces of the only one.
+    constants : tuple of str
+        Statements that set the outputs known beforehand.
+    slots : int
+        Of the workspace.
+    local : bool
+        Whether the only thread of a sample has its workspace in memory of its own.
+    memory : BlockMemory
+    operations : int
+    instructions : int
+        About as many as a group of samples takes: operations, and messages sent and received.
+    stages : int
+    late : tuple of int
+        For each block of a cluster, how many outputs it collects that other blocks make.
     """
 
     name: str
-    workers: int
+    shape: Shape
     absent: tuple[str, ...]
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
-    layouts: tuple[Layout, ...]
+    in_place: tuple[tuple[int, str], ...]
     functions: tuple[Function, ...]
     constants: tuple[str, ...]
     slots: int
-    scalar_bytes: int
-    most_shared: int
-
-    @cached_property
-    def near_inputs(self) -> tuple[str, ...]:
-        """Names of the inputs that are staged in shared memory; the largest may have to be in global scratch."""
-        near, room = [], self.most_shared // self.scalar_bytes
-        for argument in sorted(self.inputs, key=lambda a: a.size):
-            room -= _row_scalars(argument)
-            if room >= 0:
-                near.append(argument.name)
-        return tuple(near)
+    local: bool
+    memory: BlockMemory
+    operations: int
+    instructions: int
+    stages: int
+    late: tuple[int, ...]
 
     @property
-    def input_scalars(self) -> int:
-        """Scalars of the inputs in shared memory."""
-        return sum(_row_scalars(a) for a in self.inputs if a.name in self.near_inputs)
+    def alone(self) -> bool:
+        """Whether one warp does all work."""
+        return self.shape.workers == 1
 
     @property
-    def output_scalars(self) -> int:
-        return sum((LANES + 1) * kept.size for kept in self.layouts)
-
-    @property
-    def is_local(self) -> bool:
-        """Whether each thread has its workspace in memory of its own."""
-        return self.workers == 1 and self.slots * self.scalar_bytes <= LOCAL_BYTES
-
-    @property
-    def workspace_scalars(self) -> int:
-        return 0 if self.is_local else LANES * self.slots
-
-    @property
-    def outputs_shared(self) -> bool:
-        """Whether outputs are collected in shared memory; otherwise in global scratch."""
-        kept = self.input_scalars + self.output_scalars + self.workspace_scalars
-        return kept * self.scalar_bytes <= self.shared_limit
-
-    @property
-    def shared_slots(self) -> int:
-        """How many workspace slots are in shared memory; the others are in global scratch."""
-        kept = self.input_scalars + (self.output_scalars if self.outputs_shared else 0)
-        room = self.shared_limit // self.scalar_bytes - kept
-        return max(0, min(self.workspace_scalars, room)) // LANES
-
-    @property
-    def shared_bytes(self) -> int:
-        """Dynamic shared memory of a launch."""
-        scalars = self.input_scalars + LANES * self.shared_slots
-        scalars += self.output_scalars if self.outputs_shared else 0
-        return max(scalars, self.tiles * TILE) * self.scalar_bytes
-
-    @property
-    def tiles(self) -> int:
-        """Tiles of shared memory, one per warp as far as they fit, through which outputs in global scratch pass."""
-        return 0 if self.outputs_shared else min(self.workers, self.most_shared // self.scalar_bytes // TILE)
-
-    @property
-    def scratch(self) -> int:
-        """Global scratch of a block, in scalars."""
-        far = self.workspace_scalars - LANES * self.shared_slots
-        far += sum(_row_scalars(a) for a in self.inputs if a.name not in self.near_inputs)
-        return far + (0 if self.outputs_shared else self.output_scalars)
-
-    @property
-    def shared_limit(self) -> int:
-        """Shared memory that a block may take: all for many warps, little enough for many blocks of one warp."""
-        return self.most_shared if self.workers > 1 else self.most_shared // 8
-
-
-def _row_scalars(argument: Argument) -> int:
-    return LANES * (argument.size | 1)
+    def inline(self) -> bool:
+        """Whether functions become parts of the kernel; large programs of several warps compile faster on their own."""
+        return self.operations < (INLINE_OPERATIONS if self.alone else SMALL)
 
 
 def block_kernel(
-    kernel: Kernel, absent: frozenset[str], workers: int, scalar_bytes: int, shared_bytes: int
+    kernel: Kernel,
+    absent: frozenset[str],
+    shape: Shape,
+    scalar_bytes: int,
+    most_shared: int,
+    in_place: frozenset[str] = frozenset(),
 ) -> BlockKernel:
-    """Schedule a kernel for blocks of ``workers`` warps that may take ``shared_bytes`` of shared memory."""
-    kept = layouts(kernel)
-    plan = schedule(kernel, kept) if workers == 1 else schedule_stages(kernel, kept, workers)
+    """Schedule a kernel for a launch shape whose blocks may take ``most_shared`` bytes of shared memory."""
+    operations = sum(kernel.operations().values())
+    kept = layouts(kernel) if shape.blocks == 1 else whole_rows(kernel)
+    plan = _schedule(kernel, kept, shape, operations, VECTOR_BYTES // scalar_bytes)
+    numbered = list(enumerate(kernel.inputs))
+    in_place = in_place | too_large([a for a in kernel.inputs if a.name not in in_place], scalar_bytes, most_shared)
+    staged = [(position, a) for position, a in numbered if a.name not in in_place]
+    local = shape.workers == 1 and plan.slots * scalar_bytes <= LOCAL_BYTES
+    stages = 1 + sum(isinstance(event, Barrier) for event in plan.pieces[0].events)
+    holes = {output.name for output in kernel.outputs if len(kernel.written(output.name)) < kept[output.name].size}
+    memory = block_memory(
+        staged, kept, frozenset(holes), 0 if local else plan.slots, shape, stages, scalar_bytes, most_shared
+    )
     return BlockKernel(
-        f"{kernel.name}_w{workers}",
-        workers,
+        f"{kernel.name}_{shape.name}",
+        shape,
         tuple(sorted(absent)),
         kernel.inputs,
         kernel.outputs,
-        tuple(kept.values()),
+        tuple((position, a.name) for position, a in numbered if a.name in in_place),
         write_functions(plan),
-        write_constants(plan),
+        (*write_constants(plan), *_zero_places(kept)),
         plan.slots,
-        scalar_bytes,
-        shared_bytes,
+        local,
+        memory,
+        operations,
+        sum(round(LATENCY.get(op, 1.0)) * n for op, n in kernel.operations().items()) + sum(map(_moves, plan.pieces)),
+        stages,
+        tuple(_late(plan, memory, block) for block in range(shape.blocks)),
     )
 
 
-def worker_counts(kernel: Kernel) -> tuple[int, ...]:
-    """Return the block shapes worth building: many warps for small batches, one for large ones."""
-    if any(isinstance(action, Loop) for action in kernel.actions):
-        return (1,)
-    operations = sum(kernel.operations().values())
-    return (1, 4) if operations < 2000 else (1, 8) if operations < 10000 else (1, 16)
+def _moves(piece: Piece) -> int:
+    """Return how many instructions of a piece move values between it and others."""
+    if isinstance(piece, Program):
+        received = {id(message) for message in piece.incoming.values()}
+        return len(received) + sum(len(message.slots) for message in piece.outgoing.values())
+    return len(piece.loads) + len(piece.saves)
+
+
+def _late(plan: Schedule, memory: BlockMemory, block: int) -> int:
+    """Return how many outputs of the share of a block other blocks make."""
+    outputs = {output.name: output for output in memory.outputs}
+    return sum(
+        outputs[event.target].layout.place(event.index) // outputs[event.target].share == block
+        for piece in plan.pieces
+        if isinstance(piece, Program) and piece.block != block
+        for event in piece.events
+        if isinstance(event, Store)
+    )
+
+
+def _schedule(kernel: Kernel, kept: Mapping[str, Layout], shape: Shape, operations: int, width: int) -> Schedule:
+    if shape.workers > 1:
+        return schedule_stages(kernel, kept, shape.workers, shape.blocks, width)
+    if operations < INLINE_OPERATIONS:
+        return schedule(kernel, kept, INLINE_OPERATIONS, GROUP)
+    return schedule(kernel, kept)
+
+
+def _zero_places(kept: Mapping[str, Layout]) -> Iterator[str]:
+    """Yield the statements that set the place of each output which stands for zeros."""
+    yield from (f"{layout.name}[{layout.zero}] = T(0);" for layout in kept.values() if layout.places)
 
 
 def describe(algorithm: Algorithm, dtype: str, wanted: Architectures, kernels: Sequence[BlockKernel]) -> dict[str, Any]:
     """Return what the runner needs to know of a unit, as JSON values."""
     return {
-        "abi": 2,
+        "abi": 3,
         "algorithm": algorithm.name,
         "dtype": dtype,
         "machine": list(wanted.machine),
@@ -159,35 +187,75 @@ def describe(algorithm: Algorithm, dtype: str, wanted: Architectures, kernels: S
         "kernels": [
             {
                 "name": kernel.name,
-                "workers": kernel.workers,
+                "shape": kernel.shape.name,
+                "warps": kernel.shape.warps,
+                "blocks": kernel.shape.blocks,
+                "file": file,
+                "instructions": kernel.instructions,
+                "stages": kernel.stages,
                 "absent": list(kernel.absent),
-                "shared_bytes": kernel.shared_bytes,
-                "scratch": kernel.scratch,
+                "shared_bytes": kernel.memory.shared_bytes,
+                "scratch": kernel.memory.scratch,
                 "inputs": [[a.name, a.size] for a in kernel.inputs],
                 "outputs": [[a.name, a.size] for a in kernel.outputs],
             }
-            for kernel in kernels
+            for file, several in enumerate(files(kernels))
+            for kernel in several
         ],
     }
 
 
-def render_cuda_unit(
+def files(kernels: Sequence[BlockKernel]) -> list[list[BlockKernel]]:
+    """Divide the kernels of a unit among source files."""
+    found: list[list[BlockKernel]] = []
+    for kernel in kernels:
+        if found and sum(k.operations for k in found[-1]) + kernel.operations <= FILE_OPERATIONS:
+            found[-1].append(kernel)
+        else:
+            found.append([kernel])
+    return found
+
+
+def cuda_kernels(
     algorithm: Algorithm,
     model: Model,
     algorithms: Mapping[str, Algorithm],
     settings: TraceSettings,
     dtype: str,
-    template_folders: Sequence[str] = (),
-    workers: Sequence[int] | None = None,
-    shared_bytes: int = SHARED[90],
-) -> tuple[str, list[BlockKernel]]:
-    """Return the CUDA source of one algorithm for one robot, and its kernels with what a launch of each needs."""
-    kernels: list[BlockKernel] = []
+    wanted: Architectures,
+) -> list[BlockKernel]:
+    """Trace an algorithm and schedule it for every launch shape that is worth building."""
+    kernels = []
+    rare = {i.name for i in algorithm.inputs if i.absent is Absent.ZERO and i.keyword_only}
     for absent in variants(algorithm):
         kernel = trace_algorithm(algorithm, model, algorithms, settings, absent)
-        counts = workers or worker_counts(kernel)
-        kernels.extend(block_kernel(kernel, absent, count, SCALAR_BYTES[dtype], shared_bytes) for count in counts)
-    text = render_template(
-        "unit.cu.j2", template_folders, algorithm=algorithm, model=model, scalar=SCALARS[dtype], kernels=kernels
-    )
-    return text, kernels
+        in_place = frozenset(a.name for a in kernel.inputs if a.name in rare or a.size <= IN_PLACE)
+        shapes = shapes_for(kernel, clusters=wanted.clusters, scalar_bytes=SCALAR_BYTES[dtype])
+        made = [block_kernel(kernel, absent, s, SCALAR_BYTES[dtype], wanted.shared_bytes, in_place) for s in shapes]
+        kernels += [one for one in made if _is_worth_building(one, wanted.shared_bytes)] or made[:1]
+    return kernels
+
+
+def _is_worth_building(kernel: BlockKernel, most_shared: int) -> bool:
+    """Tell whether a kernel fits and may be the fastest for some batch.
+
+    A cluster has no scratch to fall back on, and its blocks wait for each other at every stage, longer than they work
+    if there is little to do in each. Many small blocks that collect outputs in global memory are slower than one that
+    is large.
+    """
+    if kernel.shape.blocks > 1 and kernel.stages * CLUSTER_BARRIER > kernel.instructions / 2:
+        return False
+    far = any(output.form == "far" for output in kernel.memory.outputs)
+    return kernel.memory.shared_bytes <= most_shared and not (far and kernel.shape.warps < 4)
+
+
+def render_cuda_unit(
+    algorithm: Algorithm, model: Model, dtype: str, kernels: Sequence[BlockKernel], template_folders: Sequence[str] = ()
+) -> list[str]:
+    """Return the CUDA source files of one algorithm for one robot."""
+    return [
+        render_template(
+            "unit.cu.j2", template_folders, algorithm=algorithm, model=model, scalar=SCALARS[dtype], kernels=several
+        )
+        for several in files(kernels)
+    ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from grid_core.codegen.exchange import Program
 from grid_core.codegen.expression import Writer
 from grid_core.codegen.layout import zero_runs
 from grid_core.codegen.loops import write_loop
-from grid_core.codegen.schedule import Barrier, Piece, Schedule, inputs_of, leaves_of
+from grid_core.codegen.pieces import Barrier, Piece, inputs_of, leaves_of
+from grid_core.codegen.schedule import Schedule
 from grid_core.codegen.text import comment
 from grid_core.kernel.kernel import Kernel, Loop, Store
 from grid_core.trace.scalar import Scalar
@@ -63,7 +65,7 @@ def _function(schedule: Schedule, name: str, piece: Piece) -> Function:
         name,
         tuple(i.name for i in schedule.kernel.inputs if i.name in read),
         tuple(o.name for o in schedule.kernel.outputs if o.name in written),
-        any("ws[" in line for line in lines),
+        any("ws[" in line or "ws." in line for line in lines),
         lines,
         piece.operations,
     )
@@ -73,17 +75,18 @@ def _lines(schedule: Schedule, piece: Piece) -> Iterator[str]:
     writer = Writer(schedule.inlined, schedule.arrays)
     ready: set[int] = set()
     section = ""
+    stage = piece.stage
     for event in piece.events:
         if isinstance(event, Barrier):
-            yield "GRID_BARRIER();"
+            yield f"ws.barrier({stage}, {_expected(piece, stage)});"
+            stage += 1
             continue
         if event.section not in ("", section):
             section = event.section
             yield f"// {comment(section)}"
         for x in leaves_of(event, schedule.inlined):
-            if x.id in piece.loads and x.id not in ready:
-                ready.add(x.id)
-                yield f"const V {writer.name(x)} = ws[{piece.loads[x.id]}];"
+            if x.id not in ready:
+                yield from _load(piece, x, ready)
         if isinstance(event, Scalar):
             yield from _define(piece, writer, event, ready)
         elif isinstance(event, Store):
@@ -100,8 +103,40 @@ def _define(piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iter
         yield from _sincos(piece, writer, node, ready)
     else:
         yield f"const V {writer.name(node)} = {writer.definition(node)};"
-    if node.id in piece.saves:
-        yield f"ws[{piece.saves[node.id]}] = {writer.name(node)};"
+    yield from _save(piece, node)
+
+
+def _expected(piece: Piece, stage: int) -> int:
+    """Return how many values a barrier waits for from other blocks, as far as this worker counts them."""
+    return piece.expected[stage] if isinstance(piece, Program) and piece.expected else 0
+
+
+def _load(piece: Piece, node: Scalar, ready: set[int]) -> Iterator[str]:
+    """Load a value that another piece made, with those that came in the same message; note what was loaded."""
+    if isinstance(piece, Program) and node.id in piece.incoming:
+        message = piece.incoming[node.id]
+        ready.update(message.nodes)
+        names = _names(message.nodes)
+        yield f"V {names};"
+        yield f"ws.get({message.slots[piece.block]}, {names});"
+    elif node.id in piece.loads:
+        ready.add(node.id)
+        yield f"const V x{node.id} = ws[{piece.loads[node.id]}];"
+
+
+def _save(piece: Piece, node: Scalar) -> Iterator[str]:
+    """Save a value that other pieces read, or the message that it completes."""
+    if isinstance(piece, Program) and node.id in piece.outgoing:
+        message = piece.outgoing[node.id]
+        for block, slot in message.slots.items():
+            where = f"put({slot}" if block == piece.block else f"push({block}, {slot}"
+            yield f"ws.{where}, {_names(message.nodes)});"
+    elif node.id in piece.saves:
+        yield f"ws[{piece.saves[node.id]}] = x{node.id};"
+
+
+def _names(nodes: Sequence[int]) -> str:
+    return ", ".join(f"x{node}" for node in nodes)
 
 
 def _sincos(piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iterator[str]:

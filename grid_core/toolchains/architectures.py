@@ -18,6 +18,10 @@ SHARED = {75: 64 << 10, 80: 163 << 10, 87: 163 << 10, **dict.fromkeys((90, 100, 
 specifications). All others have the smallest size since 8.0."""
 
 
+CLUSTERS = 90
+"""The first compute capability whose blocks form clusters and reach each other's shared memory."""
+
+
 @dataclass(frozen=True)
 class Architectures:
     """What a CUDA unit is compiled for.
@@ -48,6 +52,11 @@ class Architectures:
         """Shared memory that a block may take on every GPU that the unit is for."""
         own = [SHARED.get(number, SMALLEST_SHARED) for number in self.machine]
         return min([*own, SMALLEST_SHARED] if self.portable else own)
+
+    @property
+    def clusters(self) -> bool:
+        """Whether blocks can form clusters on every GPU that the unit is for."""
+        return all(number >= CLUSTERS for number in (*self.machine, *self.portable))
 
     def __or__(self, other: Architectures) -> Architectures:
         """Return what either has."""

@@ -9,13 +9,15 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from grid_core.errors import CompileError, OptionError, ToolchainError
 from grid_core.toolchains.architectures import architectures_of
+from grid_core.toolchains.parallel import run_all
 from grid_core.toolchains.process import ask, last_lines, run_logged
 from grid_core.toolchains.search import stamp
-from grid_core.toolchains.workers import JOBS_VARIABLE
+from grid_core.toolchains.workers import JOBS_VARIABLE, compiler_slot
 
 FLAGS = ("-fatbin", "-std=c++17", "-O3")
 """Options of every unit. Multiply-adds are contracted by default; finite math is never assumed."""
@@ -73,16 +75,31 @@ class NvccCompiler:
     def compile(
         self, source: Path, output: Path, *, level: str, include: Sequence[Path], log: Path, extra: Sequence[str] = ()
     ) -> None:
-        """Compile one file to a fat binary; see :meth:`grid_core.toolchains.toolchain.Toolchain.compile`."""
+        """Compile a unit to fat binaries, one behind the other, as a ``Toolchain`` compiles to a shared object.
+
+        ``unit.cu`` goes with ``unit_1.cu``, ``unit_2.cu``, ... beside it. They are compiled side by side.
+        """
         folders = [f"-I{folder.absolute()}" for folder in include]
-        command = [*self.command, *self.flags(level), *folders, source.name, "-o", str(output.absolute()), *extra]
+        options = [*self.flags(level), *folders, *extra]
+        jobs = [
+            partial(self._compile_one, file, options, log if file == source else log.with_stem(file.stem))
+            for file in files_of(source)
+        ]
+        images = run_all(jobs, len(jobs))
+        output.write_bytes(b"".join(images))
+
+    def _compile_one(self, source: Path, options: Sequence[str], log: Path) -> bytes:
+        image = source.with_suffix(".fatbin.part")
+        command = [*self.command, *options, source.name, "-o", image.name]
         try:
-            status = run_logged(command, cwd=source.parent, log=log)
+            with compiler_slot():
+                status = run_logged(command, cwd=source.parent, log=log)
         except OSError as error:
             raise CompileError(f"{self.path} cannot be started: {error}; run the build again") from None
-        if status == 0 and output.exists() and output.stat().st_size > 0:
-            return
-        output.unlink(missing_ok=True)
+        made = image.read_bytes() if image.exists() else b""
+        image.unlink(missing_ok=True)
+        if status == 0 and made:
+            return made
         reason = "ended well but wrote nothing" if status == 0 else f"failed with exit status {status}"
         advice = (
             f"if it was killed for memory, set {JOBS_VARIABLE}=1; the first line of the log is the command to repeat"
@@ -98,6 +115,14 @@ class NvccCompiler:
         """Restore a compiler from its record."""
         record = json.loads(text)
         return cls(tuple(record["command"]), record["version"], tuple(record["architectures"]), record["stamp"])
+
+
+def files_of(source: Path) -> list[Path]:
+    """Return the files of a unit whose first one is ``source``, in order."""
+    found = [source]
+    while (file := source.with_stem(f"{source.stem}_{len(found)}")).exists():
+        found.append(file)
+    return found
 
 
 def find_nvcc(override: str | None = None, *, known: Sequence[NvccCompiler] = ()) -> NvccCompiler:

@@ -9,7 +9,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -32,6 +32,8 @@ PATIENCE = 30.0
 class Children:
     """The processes that a set of jobs has running, so that the first failure ends them all.
 
+    A set that a job makes belongs to the set of that job, too.
+
     Attributes
     ----------
     failure : BaseException or None
@@ -40,6 +42,7 @@ class Children:
 
     def __init__(self) -> None:
         self.failure: BaseException | None = None
+        self.outer = _current.get()
         self._lock = threading.Lock()
         self._running: set[subprocess.Popen[bytes]] = set()
 
@@ -64,7 +67,8 @@ class Children:
             if self.failure is not None:
                 kill(process)
         try:
-            yield
+            with self.outer.holding(process) if self.outer else nullcontext():
+                yield
         finally:
             with self._lock:
                 self._running.discard(process)
@@ -83,7 +87,9 @@ _current: ContextVar[Children | None] = ContextVar("children", default=None)
 def stopped() -> bool:
     """Return whether the job that runs in this thread was told to stop, for whatever reason."""
     children = _current.get()
-    return children is not None and children.failure is not None
+    while children is not None and children.failure is None:
+        children = children.outer
+    return children is not None
 
 
 def call_in_time(job: Callable[[], T]) -> T:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from grid_core.errors import OptionError
@@ -29,6 +33,33 @@ def worker_count(jobs: int) -> int:
     wanted = os.environ.get(JOBS_VARIABLE)
     limit = _from_variable(wanted) if wanted else min(usable_cpus(), free_memory() // BYTES_PER_JOB)
     return max(1, min(jobs, limit))
+
+
+class _Slots:
+    """Places for compilers of this process; how many there are is found when the first of them is taken."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._taken = 0
+        self._most = 0
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        with self._changed:
+            if not self._taken:
+                self._most = worker_count(sys.maxsize)
+            self._changed.wait_for(lambda: self._taken < self._most)
+            self._taken += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken -= 1
+                self._changed.notify()
+
+
+compiler_slot = _Slots().one
+"""``with compiler_slot():`` waits until one more compiler may run: units and their files are compiled side by side."""
 
 
 def usable_cpus() -> int:

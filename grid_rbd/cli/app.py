@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from grid_core.version import __version__
-from grid_rbd.cli import bench, building, doctor, plugins, stored, trial
+from grid_rbd.cli import bench, building, doctor, plugins, stored, trial, tune
 from grid_rbd.cli.failures import Group, exit_code_help
 from grid_rbd.cli.output import results, send_messages_to_stderr
 
@@ -29,6 +29,7 @@ app.command("build", rich_help_panel=ROBOTS)(building.build_command)
 app.command("plan", rich_help_panel=ROBOTS)(building.plan_command)
 app.command("generate", rich_help_panel=ROBOTS)(building.generate_command)
 app.command("bench", rich_help_panel=ROBOTS)(bench.bench_command)
+app.command("tune", rich_help_panel=ROBOTS)(tune.tune_command)
 app.command("list", rich_help_panel=MACHINE)(stored.list_command)
 app.command("show", rich_help_panel=MACHINE)(stored.show_command)
 app.command("forget", rich_help_panel=MACHINE)(stored.forget_command)

@@ -21,6 +21,7 @@ try:
         is_pinned,
         pinned_empty,
         publish,
+        to_device,
         withdraw,
         workers,
     )
@@ -43,6 +44,7 @@ __all__ = [
     "is_pinned",
     "pinned_empty",
     "publish",
+    "to_device",
     "withdraw",
     "workers",
 ]

@@ -112,12 +112,19 @@ class CudaFunction:
     def __call__(self, arguments: tuple[Any, ...], out: Any = None, stream: Any = None, threads: int = 1, /) -> Any: ...
     @property
     def unit(self) -> CudaUnit: ...
-    def workers_for(self, given: Sequence[bool], batch: int) -> int:
-        """Return how many warps per block a call would get, by which inputs it has and its batch size."""
-    def set_workers(self, table: Sequence[tuple[int, int]]) -> None:
-        """Choose by ``(largest batch, workers)``, in order of batch, instead of the built-in rule; empty: built in.
+    def shape_for(self, given: Sequence[bool], batch: int) -> str:
+        """Return the label of the launch shape that a call would get, by which inputs it has and its batch size."""
+    def set_profile(self, profile: Sequence[tuple[int, str]]) -> None:
+        """Choose by ``(largest batch, label)``, in order of batch, instead of the built-in estimate; empty: built in.
 
-        The largest shape of at most that many workers is taken, or the smallest there is.
+        The last entry serves larger batches too. Labels that a kernel does not have leave it to the estimate.
+        """
+    def set_most_threads(self, threads: int) -> None:
+        """Take the shape with the largest block of at most so many threads, else the smallest; negative: choose."""
+    def time(self, arguments: tuple[Any, ...], out: Any, repeats: int, rounds: int) -> float:
+        """Return the seconds that a call on device arrays takes the device.
+
+        The median over ``rounds`` launches of a graph of ``repeats`` calls.
         """
     def set_workspaces(self, most: int) -> None:
         """Bound the workspaces in device memory, one per block of a launch; 0: as many as blocks run at once."""
@@ -147,6 +154,9 @@ def cuda_device(index: int) -> dict[str, Any]:
 
 def pinned_empty(shape: Sequence[int], dtype: np.dtype[Any], device: int = 0) -> NDArray[Any]:
     """Return a new array in page-locked memory."""
+
+def to_device(array: NDArray[Any], device: int = 0) -> DeviceArray:
+    """Return a copy of an array of floats in device memory."""
 
 def is_pinned(array: NDArray[Any]) -> bool:
     """Whether an array is contiguous and in page-locked memory."""

@@ -26,6 +26,7 @@ using Kernel = struct KernelHandle*;
 using Stream = struct StreamHandle*;
 using Event = struct EventHandle*;
 using Graph = struct GraphHandle*;
+using GraphProgram = struct GraphProgramHandle*;
 using UserObject = struct UserObjectHandle*;
 
 // Constants of the driver's ABI.
@@ -79,6 +80,7 @@ struct Driver {
     Result (*pinned_free)(void*);
     Result (*pointer_attributes)(unsigned count, const int* attributes, void** values, Address);
     Result (*copy_to_host)(void*, Address, size_t, Stream);
+    Result (*copy_to_device)(Address, const void*, size_t);
     Result (*module_load)(Module*, const void* image);
     Result (*module_unload)(Module);
     Result (*module_kernel)(Kernel*, Module, const char*);
@@ -88,13 +90,21 @@ struct Driver {
     Result (*launch)(Kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared, Stream,
                      void** parameters, void** extra);
     Result (*stream_create)(Stream*, unsigned flags);
+    Result (*stream_destroy)(Stream);
     Result (*stream_wait)(Stream);
     Result (*stream_wait_event)(Stream, Event, unsigned flags);
     Result (*stream_capture)(Stream, int* status, uint64_t* id, Graph*, const void** nodes, size_t* count);
     Result (*thread_capture_mode)(int*);
+    Result (*capture_begin)(Stream, int mode);
+    Result (*capture_end)(Stream, Graph*);
+    Result (*graph_destroy)(Graph);
+    Result (*graph_instantiate)(GraphProgram*, Graph, unsigned long long flags);
+    Result (*graph_launch)(GraphProgram, Stream);
+    Result (*graph_program_destroy)(GraphProgram);
     Result (*event_create)(Event*, unsigned flags);
     Result (*event_record)(Event, Stream);
     Result (*event_destroy)(Event);
+    Result (*event_elapsed)(float* milliseconds, Event, Event);
     Result (*object_create)(UserObject*, void*, void (*destroy)(void*), unsigned references, unsigned flags);
     Result (*graph_retain)(Graph, UserObject, unsigned count, unsigned flags);
 };

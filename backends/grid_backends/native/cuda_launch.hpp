@@ -12,7 +12,7 @@
 
 namespace grid::cuda {
 
-constexpr int kLanes = 32;           // samples of a block
+constexpr int kLanes = 32;           // samples of a block or cluster
 constexpr size_t kSmallBytes = 256;  // of shared inputs that travel with a launch
 
 // The arguments of one call, by declared input and output; see Arguments in block.cuh for the strides.
@@ -33,11 +33,11 @@ struct Operands {
 
 // The kernels that take the same inputs.
 struct KernelVariant : Variant {
-    std::vector<const Shape*> shapes;  // most workers first
+    std::vector<const Shape*> shapes;  // largest blocks first
 };
 
-// Which number of workers serves batches up to some size, in order of size; empty: decided here.
-using WorkersTable = std::vector<std::pair<int64_t, int>>;
+// Which shape, by its label, serves batches up to some size, in order of size. The last serves larger ones too.
+using Profile = std::vector<std::pair<int64_t, std::string>>;
 
 class Launcher {
    public:
@@ -54,8 +54,11 @@ class Launcher {
     CudaUnit& unit() { return *unit_; }
     std::shared_ptr<CudaUnit> shared_unit() const { return unit_; }
 
-    // Takes the place of the built-in choice.
-    WorkersTable workers;
+    // Takes the place of the estimate, unless it is empty.
+    Profile profile;
+
+    // Threads that a block may have at most, in place of everything else; negative: any number.
+    int most_threads = -1;
 
     // Most blocks of a launch whose blocks need scratch; 0: all that run at once.
     int64_t workspaces = 0;
@@ -65,6 +68,7 @@ class Launcher {
     void fail_launch(const Shape& shape, Result result) const;
     int64_t blocks(const Shape& shape, int64_t batch) const;
     Memory scratch(const Shape& shape, int64_t& blocks, Stream stream, Arena& arena) const;
+    const Shape* profiled(const KernelVariant& variant, int64_t batch) const;
 
     std::shared_ptr<CudaUnit> unit_;
     std::vector<KernelVariant> variants_;  // fewest inputs first

@@ -9,6 +9,7 @@
 #include "cuda_array.hpp"
 #include "cuda_function.hpp"
 #include "cuda_pinned.hpp"
+#include "cuda_timing.hpp"
 #include "cuda_unit.hpp"
 
 namespace grid::cuda {
@@ -21,13 +22,15 @@ py::list describe_kernels(CudaUnit& unit) {
     for (const Shape& shape : unit.shapes) {
         py::dict entry;
         entry["name"] = shape.name;
-        entry["workers"] = shape.workers;
+        entry["shape"] = shape.label;
+        entry["warps"] = shape.warps;
+        entry["blocks"] = shape.blocks;
         entry["shared_bytes"] = shape.shared_bytes;
         entry["scratch"] = shape.scratch;
         entry["local_bytes"] = shape.local_bytes;
         entry["registers"] = shape.registers;
         entry["max_threads"] = shape.max_threads;
-        entry["resident_blocks"] = shape.resident;
+        entry["resident"] = shape.resident;
         result.append(entry);
     }
     return result;
@@ -63,11 +66,11 @@ bool is_pinned(const py::array& array) {
     return contiguous && PinnedPool::get().holds(array.data(), array.nbytes());
 }
 
-int workers_for(CudaFunction& function, const std::vector<bool>& given, int64_t batch) {
+std::string shape_for(CudaFunction& function, const std::vector<bool>& given, int64_t batch) {
     function.launcher().unit().load();
     uint64_t mask = 0;
     for (size_t i = 0; i < given.size(); ++i) mask |= static_cast<uint64_t>(given[i]) << i;
-    return function.launcher().shape(mask, batch).workers;
+    return function.launcher().shape(mask, batch).label;
 }
 
 // The hot path: function(arguments, out=None, stream=None, threads=1), without pybind11's dispatcher.
@@ -111,18 +114,23 @@ void register_cuda(py::module_& module) {
         .def(py::init<std::shared_ptr<CudaUnit>, const py::sequence&, const py::sequence&, py::object>(),
              py::arg("unit"), py::arg("inputs"), py::arg("outputs"), py::arg("result") = py::none())
         .def_property_readonly("unit", [](CudaFunction& function) { return function.launcher().shared_unit(); })
-        .def("workers_for", &workers_for, py::arg("given"), py::arg("batch"))
-        .def("set_workers", [](CudaFunction& function, WorkersTable table) {
-            function.launcher().workers = std::move(table);
-        }, py::arg("table"))
+        .def("shape_for", &shape_for, py::arg("given"), py::arg("batch"))
+        .def("set_profile", [](CudaFunction& function, Profile profile) {
+            function.launcher().profile = std::move(profile);
+        }, py::arg("profile"))
+        .def("set_most_threads", [](CudaFunction& function, int threads) {
+            function.launcher().most_threads = threads;
+        }, py::arg("threads"))
         .def("set_workspaces", [](CudaFunction& function, int64_t most) {
             function.launcher().workspaces = most;
         }, py::arg("most"))
-        .def("set_batch_last", &CudaFunction::set_batch_last, py::arg("value"));
+        .def("set_batch_last", &CudaFunction::set_batch_last, py::arg("value"))
+        .def("time", &time_function, py::arg("arguments"), py::arg("out"), py::arg("repeats"), py::arg("rounds"));
 
     module.def("cuda_device_count", &Device::count);
     module.def("cuda_device", &describe_device, py::arg("index"));
     module.def("pinned_empty", &pinned_empty, py::arg("shape"), py::arg("dtype"), py::arg("device") = 0);
+    module.def("to_device", &to_device, py::arg("array"), py::arg("device") = 0);
     module.def("is_pinned", &is_pinned, py::arg("array"));
 }
 

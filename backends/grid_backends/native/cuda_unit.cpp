@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -14,7 +15,16 @@ namespace grid::cuda {
 
 namespace {
 
-constexpr int kAbi = 2;
+// The beginning of a fat binary.
+struct Header {
+    uint32_t magic;
+    uint16_t version;
+    uint16_t own_bytes;
+    uint64_t bytes;  // that follow
+};
+constexpr uint32_t kMagic = 0xBA55ED50;
+
+constexpr int kAbi = 3;
 constexpr size_t kScratchShare = 16;  // of the device's memory, one part is for the scratch of a launch
 
 Sizes sizes(const py::handle& arguments) {
@@ -28,7 +38,12 @@ Sizes sizes(const py::handle& arguments) {
 Shape shape(const py::handle& entry) {
     Shape result;
     result.name = entry["name"].cast<std::string>();
-    result.workers = entry["workers"].cast<int>();
+    result.label = entry["shape"].cast<std::string>();
+    result.warps = entry["warps"].cast<int>();
+    result.blocks = entry["blocks"].cast<int>();
+    result.file = entry["file"].cast<int>();
+    result.instructions = entry["instructions"].cast<int>();
+    result.stages = entry["stages"].cast<int>();
     result.shared_bytes = entry["shared_bytes"].cast<size_t>();
     result.scratch = entry["scratch"].cast<int64_t>();
     result.inputs = sizes(entry["inputs"]);
@@ -77,10 +92,10 @@ void CudaUnit::read(const py::dict& description) {
 }
 
 CudaUnit::~CudaUnit() {
-    if (module_ == nullptr || kept_) return;
+    if (modules_.empty() || kept_) return;
     try {
         const Scope scope(*device_);
-        Driver::get().module_unload(module_);
+        for (Module module : modules_) Driver::get().module_unload(module);
     } catch (const CudaError&) {
         // The context is gone, and the module with it.
     }
@@ -98,11 +113,11 @@ void CudaUnit::load() {
     if (loaded()) return;
     device_ = &Device::get(device_index);
     check_arch();
-    const std::string image = contents(path);
-    if (image.empty()) fail("the file is missing or empty");
+    const std::string images = contents(path);
+    if (images.empty()) fail("the file is missing or empty");
     const Scope scope(*device_);
     const Relaxed relaxed;
-    if (module_ == nullptr) load_module(image);
+    load_modules(images);
     for (Shape& shape : shapes) find_kernel(shape);
     loaded_.store(true, std::memory_order_release);
 }
@@ -117,14 +132,33 @@ void CudaUnit::check_arch() const {
     if (!fits) fail_arch();
 }
 
-void CudaUnit::load_module(const std::string& image) {
-    const Result result = Driver::get().module_load(&module_, image.data());
+// The file holds fat binaries one behind the other; the header of each says how long it is.
+void CudaUnit::load_modules(const std::string& images) {
+    size_t at = 0;
+    size_t count = 0;
+    while (at < images.size()) {
+        Header header;
+        if (images.size() - at < sizeof(header)) fail("the file is cut off");
+        std::memcpy(&header, images.data() + at, sizeof(header));
+        const uint64_t bytes = header.own_bytes + header.bytes;
+        if (header.magic != kMagic || bytes > images.size() - at) fail("the file is damaged");
+        if (++count > modules_.size()) load_module(images.data() + at);  // those before were loaded by an earlier attempt
+        at += bytes;
+    }
+    const auto known = [count](const Shape& shape) { return shape.file >= 0 && static_cast<size_t>(shape.file) < count; };
+    if (!std::all_of(shapes.begin(), shapes.end(), known)) fail("the file lacks kernels of its description");
+}
+
+void CudaUnit::load_module(const char* image) {
+    Module module = nullptr;
+    const Result result = Driver::get().module_load(&module, image);
     if (result == kNoBinary) fail_arch();
     if (result == kNewerPtx || result == kNoPtxCompiler || result == kInvalidPtx) {
         throw UnitError("unit '" + path + "': the driver cannot compile its PTX for " + device_->name + ": " +
                         describe(result) + "; update the NVIDIA driver, or " + advice());
     }
     check(result, "loading unit '" + path + "'");
+    modules_.push_back(module);
 }
 
 void CudaUnit::fail_arch() const {
@@ -146,19 +180,19 @@ void CudaUnit::find_kernel(Shape& shape) {
         fail_resource(shape, std::to_string(shape.shared_bytes) + " bytes of shared memory per block, and " +
                                  device_->name + " has " + std::to_string(device_->shared_opt_in));
     }
-    check(driver.module_kernel(&shape.kernel, module_, shape.name.c_str()), what);
+    check(driver.module_kernel(&shape.kernel, modules_[shape.file], shape.name.c_str()), what);
     check(driver.kernel_set_attribute(shape.kernel, kDynamicShared, static_cast<int>(shape.shared_bytes)), what);
     check(driver.kernel_attribute(&shape.local_bytes, kLocalBytes, shape.kernel), what);
     check(driver.kernel_attribute(&shape.registers, kRegisters, shape.kernel), what);
     check(driver.kernel_attribute(&shape.max_threads, kMaxThreads, shape.kernel), what);
     int blocks = 0;
-    check(driver.kernel_occupancy(&blocks, shape.kernel, 32 * shape.workers, shape.shared_bytes), what);
-    if (blocks == 0 || shape.max_threads < 32 * shape.workers) {
+    check(driver.kernel_occupancy(&blocks, shape.kernel, 32 * shape.warps, shape.shared_bytes), what);
+    if (blocks == 0 || shape.max_threads < 32 * shape.warps) {
         fail_resource(shape, std::to_string(shape.registers) + " registers for each of " +
-                                 std::to_string(32 * shape.workers) + " threads, and " + device_->name + " runs " +
+                                 std::to_string(32 * shape.warps) + " threads, and " + device_->name + " runs " +
                                  std::to_string(shape.max_threads) + " such threads per block");
     }
-    shape.resident = blocks * device_->multiprocessors;
+    shape.resident = std::max(1, blocks * device_->multiprocessors / shape.blocks);
     if (shape.scratch == 0) return;
     const size_t most = device_->memory().second / kScratchShare / (shape.scratch * scalar_bytes);
     shape.resident = static_cast<int>(std::clamp<size_t>(most, 1, shape.resident));

@@ -1,4 +1,4 @@
-// The kernels of one algorithm for one robot: a fat binary and its description, loaded into a device when they are first used.
+// The kernels of one algorithm for one robot: fat binaries and their description, loaded into a device when they are first used.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,17 +16,22 @@ namespace grid::cuda {
 
 namespace py = pybind11;
 
-// A kernel, for blocks of 32 samples that `workers` warps share.
+// A kernel in which the warps of a block, or of the blocks of a cluster, share the work on 32 samples.
 struct Shape {
     std::string name;
-    int workers;
+    std::string label;  // of the shape, the same in all kernels of a unit: "w8c4"
+    int warps;          // of a block
+    int blocks;         // of a cluster
+    int file;           // of the unit that holds it
+    int instructions;   // of all warps, about
+    int stages;         // after each, the warps wait for each other
     size_t shared_bytes;
     int64_t scratch;  // scalars of device memory per block
     Sizes inputs;
     Sizes outputs;
 
     Kernel kernel = nullptr;  // the rest is known when the unit is loaded
-    int resident = 0;         // blocks that the device runs at once, and that there is scratch for
+    int resident = 0;         // clusters that the device runs at once, and that there is scratch for
     int local_bytes = 0;      // of a thread, in memory
     int registers = 0;
     int max_threads = 0;
@@ -62,7 +67,8 @@ class CudaUnit {
     [[noreturn]] void fail_arch() const;
     [[noreturn]] void fail_resource(const Shape& shape, const std::string& shortage) const;
     std::string advice() const;
-    void load_module(const std::string& image);
+    void load_modules(const std::string& images);
+    void load_module(const char* image);
     void find_kernel(Shape& shape);
     [[noreturn]] void fail(const std::string& what) const;
 
@@ -70,7 +76,7 @@ class CudaUnit {
     std::atomic<bool> loaded_{false};
     std::atomic<bool> kept_{false};
     Device* device_ = nullptr;
-    Module module_ = nullptr;
+    std::vector<Module> modules_;
 };
 
 }  // namespace grid::cuda

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 BINARY = "unit.fatbin"
 DESCRIPTION = "unit.json"
-LANES = 32
 
 CUDA_METHODS = MethodStyle(
     {
@@ -94,8 +92,7 @@ class CudaHandle(RobotHandle):
     def _configure(self, function: Any) -> None:
         super()._configure(function)
         function.set_workspaces(self._workspace_slots)
-        threads = self._threads_per_block
-        function.set_workers([] if threads < 0 else [(sys.maxsize, max(1, threads // LANES))])
+        function.set_most_threads(self._threads_per_block)
 
     @property
     def threads_per_block(self) -> int:
@@ -105,8 +102,8 @@ class CudaHandle(RobotHandle):
     def set_threads_per_block(self, n: int) -> None:
         """Launch blocks of at most ``n`` threads instead of choosing by batch size; -1 chooses again.
 
-        A block works on 32 samples with 1 to 32 warps; of the shapes that were built, the largest that fits is taken,
-        or the smallest there is.
+        A block, or a cluster of blocks, works on 32 samples; of the shapes that were built, the one with the largest
+        block that fits is taken, or the smallest there is.
 
         Raises
         ------

@@ -16,7 +16,7 @@ DESCRIPTION = "unit.json"
 
 
 class CudaTarget(Target):
-    """Fat binaries: machine code for one or several architectures, and PTX if wanted.
+    """Fat binaries, one behind the other: machine code for one or several architectures, and PTX if wanted.
 
     A level names them, see :mod:`grid_core.toolchains.architectures`. The driver picks what fits the GPU.
     """
@@ -35,16 +35,17 @@ class CudaTarget(Target):
         return find_nvcc(override, known=[NvccCompiler.from_json(text) for text in known])
 
     def render(self, inputs: UnitInputs) -> dict[str, str]:
-        from grid_core.codegen.cuda import describe, render_cuda_unit
+        from grid_core.codegen.cuda import cuda_kernels, describe, render_cuda_unit
 
         settings, dtype = inputs.options.settings, inputs.options.dtype
         wanted = architectures_of(inputs.level)
-        text, kernels = render_cuda_unit(
-            inputs.algorithm, inputs.model, inputs.algorithms, settings, dtype, inputs.folders,
-            shared_bytes=wanted.shared_bytes,
-        )  # fmt: skip
-        description = describe(inputs.algorithm, dtype, wanted, kernels)
-        return {self.source: text, DESCRIPTION: json.dumps(description, indent=1)}
+        kernels = cuda_kernels(inputs.algorithm, inputs.model, inputs.algorithms, settings, dtype, wanted)
+        texts = render_cuda_unit(inputs.algorithm, inputs.model, dtype, kernels, inputs.folders)
+        description = json.dumps(describe(inputs.algorithm, dtype, wanted, kernels), indent=1)
+        return {
+            **{self.source if not n else f"{Path(self.source).stem}_{n}.cu": text for n, text in enumerate(texts)},
+            DESCRIPTION: description,
+        }
 
     def check_loadable(self, unit: Path, level: str) -> None:  # noqa: ARG002 - see runs_here
         with unit.open("rb") as file:

@@ -2,8 +2,10 @@
 #ifndef GRID_BLOCK_CUH
 #define GRID_BLOCK_CUH
 
-// All warps of the block, wherever each is in its own program: every warp arrives equally often.
-#define GRID_BARRIER() asm volatile("bar.sync 0;" ::: "memory")
+// The dynamic shared memory, as `shared`.
+#define GRID_SHARED(T)                                                   \
+    extern __shared__ __align__(16) unsigned char grid_shared_memory[]; \
+    T* const shared = reinterpret_cast<T*>(grid_shared_memory)
 
 #include "grid_unit.h"
 
@@ -14,8 +16,9 @@ namespace grid {
 // `small` from scalar k on: numbers and short vectors travel with the launch. A stride of GRID_BATCH_LAST + pitch: samples
 // are adjacent, and the scalars of a sample a pitch apart.
 //
-// A launch has any number of blocks of `32 * workers` threads, which share out the batch in groups of 32 samples, and the
-// kernel's `shared_bytes` of dynamic shared memory. `scratch` has room for the kernel's scratch scalars per block.
+// A launch has any number of blocks (a multiple of the kernel's `blocks`, which form a cluster) of `32 * warps` threads,
+// which share out the batch in groups of 32 samples, and the kernel's `shared_bytes` of dynamic shared memory. `scratch`
+// has room for the kernel's scratch scalars per block.
 template <int In, int Out>
 struct Arguments {
     const void* in[In];
@@ -27,6 +30,14 @@ struct Arguments {
     double small[32];
 };
 
+// N scalars that one instruction moves.
+template <class T, int N>
+struct alignas(sizeof(T) * N) Vector {
+    T at[N];
+};
+template <class T>
+constexpr int kWidest = 16 / sizeof(T);
+
 // Inputs of a lane: its row.
 template <class T>
 struct Row {
@@ -34,20 +45,196 @@ struct Row {
     __device__ __forceinline__ T operator[](int k) const { return p[k]; }
 };
 
-// Outputs of a lane: a column of 33-wide rows, so that both lanes and consecutive entries spread over the banks.
+// The scalars of one sample where they are, a step apart; zeros if the input is not given.
+template <class T>
+struct Given {
+    const T* p;
+    long long step;
+    __device__ __forceinline__ T operator[](int k) const { return p ? p[k * step] : T(0); }
+};
+template <class T, class Io>
+__device__ __forceinline__ Given<T> sample(const Io& io, int input, long long number) {
+    const long long stride = io.in_stride[input];
+    if (stride < 0) return {reinterpret_cast<const T*>(io.small) - 1 - stride, 1};
+    const T* const base = static_cast<const T*>(io.in[input]);
+    if (stride >= GRID_BATCH_LAST) return {base + number, stride - GRID_BATCH_LAST};
+    return {base ? base + number * stride : nullptr, 1};
+}
+
+// Outputs of a lane: its row,
+template <class T>
+struct Line {
+    T* p;
+    __device__ __forceinline__ T& operator[](int k) const { return p[k]; }
+};
+
+// or a column of 33-wide rows, so that both lanes and consecutive entries spread over the banks.
 template <class T>
 struct Column {
     T* p;
     __device__ __forceinline__ T& operator[](int k) const { return p[33 * k]; }
 };
 
-// Workspace that the warps of a block share: the first Near slots in shared memory, the others in global memory. Slots
-// are literals in emitted code, so that nothing is decided at run time.
+__device__ __forceinline__ unsigned shared_address(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
+
+// The address, in another block of the cluster, of what is at `address` in this one.
+__device__ __forceinline__ unsigned peer_address(unsigned address, int block) {
+    unsigned result;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(result) : "r"(address), "r"(block));
+    return result;
+}
+
+// Sends values to another block. Its `barrier` counts their bytes when they are there.
+#define GRID_SEND "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes"
+__device__ __forceinline__ void send(unsigned to, unsigned barrier, float x) {
+    asm volatile(GRID_SEND ".f32 [%0], %2, [%1];" ::"r"(to), "r"(barrier), "f"(x));
+}
+__device__ __forceinline__ void send(unsigned to, unsigned barrier, float x, float y) {
+    asm volatile(GRID_SEND ".v2.f32 [%0], {%2, %3}, [%1];" ::"r"(to), "r"(barrier), "f"(x), "f"(y));
+}
+__device__ __forceinline__ void send(unsigned to, unsigned barrier, float x, float y, float z, float w) {
+    asm volatile(GRID_SEND ".v4.f32 [%0], {%2, %3, %4, %5}, [%1];" ::"r"(to), "r"(barrier), "f"(x), "f"(y), "f"(z), "f"(w));
+}
+__device__ __forceinline__ void send(unsigned to, unsigned barrier, double x) {
+    asm volatile(GRID_SEND ".f64 [%0], %2, [%1];" ::"r"(to), "r"(barrier), "d"(x));
+}
+__device__ __forceinline__ void send(unsigned to, unsigned barrier, double x, double y) {
+    asm volatile(GRID_SEND ".v2.f64 [%0], {%2, %3}, [%1];" ::"r"(to), "r"(barrier), "d"(x), "d"(y));
+}
+#undef GRID_SEND
+
+// What a warp of block Own of a cluster does between stages; one warp of each block is First. Every stage has a barrier
+// in each block. It opens when the warps of the block have arrived, when all that other blocks send in the stage is there,
+// and when the other blocks have begun the stage, so that what they read before may be overwritten.
+template <int Own, int Warps, int Blocks, bool First>
+struct Stages {
+    unsigned barriers;
+    int lane;
+    int parity;  // alternates from one group of samples to the next
+
+    static __device__ __forceinline__ void create(unsigned barriers, int stages) {
+        if (threadIdx.x < stages) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barriers + 8 * threadIdx.x), "r"(Warps + Blocks - 1));
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    // Tells the other blocks that this one begins a stage.
+    __device__ __forceinline__ void begin(int stage) const {
+        if (!First) return;
+        asm volatile(
+            "{\n.reg .pred other;\nsetp.ne.s32 other, %1, 0;\n"
+            "@other mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];\n}"
+            ::"r"(peer_address(barriers + 8 * stage, lane)), "r"(int(lane < Blocks && lane != Own)) : "memory");
+    }
+    // Ends a stage, in which `bytes` come from other blocks.
+    __device__ __forceinline__ void end(int stage, int bytes) const {
+        const unsigned barrier = barriers + 8 * stage;
+        __syncwarp();
+        if (First) {
+            asm volatile(
+                "{\n.reg .pred first;\nsetp.eq.s32 first, %1, 0;\n"
+                "@first mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %2;\n}"
+                ::"r"(barrier), "r"(lane), "r"(bytes) : "memory");
+        } else {
+            asm volatile(
+                "{\n.reg .pred first;\nsetp.eq.s32 first, %1, 0;\n"
+                "@first mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];\n}"
+                ::"r"(barrier), "r"(lane) : "memory");
+        }
+        asm volatile(
+            "{\n.reg .pred open;\nagain:\nmbarrier.try_wait.parity.acquire.cta.shared::cta.b64 open, [%0], %1;\n@!open bra again;\n}"
+            ::"r"(barrier), "r"(parity) : "memory");
+    }
+};
+
+// Outputs of a lane in block Own of a cluster: every block collects `Share` of the columns.
+template <class T, int Share, int Own>
+struct Spread {
+    T* p;
+    unsigned barrier;  // of the last stage
+
+    struct Entry {
+        T* p;
+        unsigned barrier;
+        int block;
+        __device__ __forceinline__ void operator=(T x) const {
+            if (block == Own) {
+                *p = x;
+            } else {
+                send(peer_address(shared_address(p), block), peer_address(barrier, block), x);
+            }
+        }
+    };
+    __device__ __forceinline__ Entry operator[](int k) const { return {p + k % Share * 33, barrier, k / Share}; }
+};
+
+// The same for statements that every block runs: each keeps what is in its own share.
+template <class T, int Share>
+struct Part {
+    T* p;
+    int own;
+
+    struct Entry {
+        T* p;
+        bool here;
+        __device__ __forceinline__ void operator=(T x) const {
+            if (here) *p = x;
+        }
+    };
+    __device__ __forceinline__ Entry operator[](int k) const { return {p + k % Share * 33, k / Share == own}; }
+};
+
+// Workspace that the warps of a block share: the first Near slots in shared memory, the others in global memory. A
+// message of N values takes N slots, one vector a lane. Slots are literals in emitted code, so that nothing is decided
+// at run time.
 template <class T, int Near>
 struct Scratch {
     T* near;
     T* far;
-    __device__ __forceinline__ T& operator[](int k) const { return k < Near ? near[32 * k] : far[32 * (k - Near)]; }
+    int lane;
+
+    __device__ __forceinline__ void barrier(int, int) const { asm volatile("bar.sync 0;" ::: "memory"); }
+
+    __device__ __forceinline__ T& operator[](int slot) const { return at<1>(slot)->at[0]; }
+
+    template <class... X>
+    __device__ __forceinline__ void get(int slot, X&... x) const {
+        const Vector<T, sizeof...(X)> values = *at<sizeof...(X)>(slot);
+        int i = 0;
+        ((x = values.at[i++]), ...);
+    }
+    template <class... X>
+    __device__ __forceinline__ void put(int slot, X... x) const {
+        *at<sizeof...(X)>(slot) = Vector<T, sizeof...(X)>{{x...}};
+    }
+
+   private:
+    template <int N>
+    __device__ __forceinline__ Vector<T, N>* at(int slot) const {
+        return reinterpret_cast<Vector<T, N>*>(slot < Near ? near + 32 * slot : far + 32 * (slot - Near)) + lane;
+    }
+};
+
+// The same in block Own of a cluster: all in shared memory, written into the block that reads it.
+template <class T, int Own, int Warps, int Blocks, bool First>
+struct Shared : Scratch<T, 1 << 20> {
+    Stages<Own, Warps, Blocks, First> stages;
+    mutable unsigned current;  // the barrier of this stage
+
+    __device__ __forceinline__ Shared(T* near, int lane, unsigned barriers, int parity)
+        : Scratch<T, 1 << 20>{near, nullptr, lane}, stages{barriers, lane, parity}, current(barriers) {
+        stages.begin(0);
+    }
+    __device__ __forceinline__ void barrier(int stage, int values) const {
+        stages.end(stage, 32 * int(sizeof(T)) * values);
+        stages.begin(stage + 1);
+        current = stages.barriers + 8 * (stage + 1);
+    }
+    __device__ __forceinline__ void finish(int stage, int values) const { stages.end(stage, 32 * int(sizeof(T)) * values); }
+
+    template <class... X>
+    __device__ __forceinline__ void push(int block, int slot, X... x) const {
+        const unsigned to = peer_address(shared_address(this->near), block) + (32 * slot + this->lane * int(sizeof...(X))) * int(sizeof(T));
+        send(to, peer_address(current, block), x...);
+    }
 };
 
 // Workspace of one lane alone.
@@ -56,38 +243,6 @@ struct Local {
     T* p;
     __device__ __forceinline__ T& operator[](int k) const { return p[k]; }
 };
-
-template <int K, class T>
-__device__ __forceinline__ void clear(T* rows) {
-    for (int i = threadIdx.x; i < 33 * K; i += blockDim.x) rows[i] = T(0);
-}
-
-// Copies `rows` samples of an input to shared memory; lanes beyond them repeat the last one.
-template <int K, int Padded, class T, class Io>
-__device__ __forceinline__ void stage_rows(T* to, const Io& io, int input, long long first, int rows) {
-    constexpr int row_size = K > 0 ? K : 1;  // robots without joints have empty rows
-    const long long stride = io.in_stride[input];
-    if (stride < 0) {
-        const T* const row = reinterpret_cast<const T*>(io.small) - 1 - stride;
-        for (int i = threadIdx.x; i < 32 * K; i += blockDim.x) to[i / row_size * Padded + i % row_size] = row[i % row_size];
-        return;
-    }
-    const void* const base = io.in[input];
-    if (stride >= GRID_BATCH_LAST) {
-        const long long pitch = stride - GRID_BATCH_LAST;
-        const T* const from = static_cast<const T*>(base) + first;
-        for (int i = threadIdx.x; i < 32 * K; i += blockDim.x) {
-            const int l = i % 32, k = i / 32;
-            to[l * Padded + k] = from[k * pitch + (l < rows ? l : rows - 1)];
-        }
-        return;
-    }
-    const T* const from = static_cast<const T*>(base) + first * stride;
-    for (int i = threadIdx.x; i < 32 * K; i += blockDim.x) {
-        const int l = i / row_size, k = i - l * row_size;
-        to[l * Padded + k] = base ? from[(l < rows ? l : rows - 1) * stride + k] : T(0);
-    }
-}
 
 // Where the columns of an output are kept: all of them in their order, or 8 at a time in the places of a list, or nowhere
 // because they are zero.
@@ -106,51 +261,168 @@ struct Places {
 template <class Block, class Place>
 Places(const Block*, const Place*) -> Places<Block, Place>;
 
-// Copies the outputs of `rows` samples from 33-wide rows to memory with the batch last, a warp to adjacent addresses.
-template <int K, class T, class Kept>
-__device__ __forceinline__ void unstage_entries(const T* staged, void* base, long long stride, long long first, int rows, Kept kept) {
-    const long long pitch = stride - GRID_BATCH_LAST;
-    const int lane = threadIdx.x % 32;
-    if (lane >= rows) return;
-    T* const to = static_cast<T*>(base) + first + lane;
-    for (int k = threadIdx.x / 32; k < K; k += blockDim.x / 32) {
-        const int place = kept(k);
-        to[k * pitch] = place < 0 ? T(0) : staged[33 * place + lane];
+// Where an output goes: scalar k of sample l to to[l * stride + k], or with the batch last to to[l + k * pitch].
+template <class T>
+struct Target {
+    template <class Io>
+    __device__ __forceinline__ Target(const Io& io, int output, long long first, int rows_)
+        : stride(io.out_stride[output]), pitch(stride - GRID_BATCH_LAST), rows(rows_) {
+        to = static_cast<T*>(io.out[output]) + (batch_last() ? first : first * stride);
     }
+    __device__ __forceinline__ bool batch_last() const { return stride >= GRID_BATCH_LAST; }
+
+    long long stride;
+    long long pitch;
+    T* to;
+    int rows;
+};
+
+__device__ __forceinline__ bool is_aligned(const void* p) { return (reinterpret_cast<unsigned long long>(p) & 15) == 0; }
+
+// Begins to copy a vector of 16 bytes to shared memory, zeros in place of those beyond `left`.
+__device__ __forceinline__ void copy_vector(void* to, const void* from, int left) {
+    const int bytes = left < 0 ? 0 : left < 16 ? left : 16;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(bytes) : "memory");
 }
 
-// Copies them to batch-first memory, consecutive threads to consecutive addresses.
-template <int K, class T, class Kept>
-__device__ __forceinline__ void unstage_rows(const T* staged, void* base, long long stride, long long first, int rows, Kept kept) {
-    if (stride >= GRID_BATCH_LAST) return unstage_entries<K>(staged, base, stride, first, rows, kept);
-    constexpr int row_size = K > 0 ? K : 1;
-    T* const to = static_cast<T*>(base) + first * stride;
-    for (int i = threadIdx.x; i < rows * K; i += blockDim.x) {
-        const int l = i / row_size, k = i - l * row_size, place = kept(k);
-        to[l * stride + k] = place < 0 ? T(0) : staged[33 * place + l];
-    }
-}
+// The threads that work on one group of samples: the warps of a block, or of several that form a cluster.
+template <int Warps, int Cluster>
+struct Team {
+    static constexpr int kThreads = 32 * Warps;  // of a block
 
-// The same from rows in global memory, through 32 by 33 tiles of shared memory, one for each of the first warps.
-template <int K, int Tiles, class T, class Kept>
-__device__ __forceinline__ void unstage_tiles(const T* rows_of, void* base, long long stride, long long first, int rows, T* tiles, Kept kept) {
-    if (stride >= GRID_BATCH_LAST) return unstage_entries<K>(rows_of, base, stride, first, rows, kept);
-    T* const to = static_cast<T*>(base) + first * stride;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    if (warp >= Tiles) return;
-    T* const tile = tiles + warp * 32 * 33;
-    for (int k0 = 32 * warp; k0 < K; k0 += 32 * Tiles) {
-        const int width = K - k0 < 32 ? K - k0 : 32;
-        for (int k = 0; k < width; ++k) {
-            const int place = kept(k0 + k);
-            tile[33 * k + lane] = place < 0 ? T(0) : rows_of[33 * place + lane];
+    static __device__ __forceinline__ int rank() {
+        if (Cluster == 1) return 0;
+        int rank;
+        asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+        return rank;
+    }
+    static __device__ __forceinline__ long long number() { return blockIdx.x / Cluster; }
+    static __device__ __forceinline__ long long count() { return gridDim.x / Cluster; }
+
+    static __device__ __forceinline__ void meet() {
+        __syncthreads();
+        if (Cluster > 1) asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+    }
+
+    // Divides 0 to N - 1 among the threads of the block.
+    template <int N, class Function>
+    static __device__ __forceinline__ void each(Function function) {
+        constexpr int Turns = (N + kThreads - 1) / kThreads;
+#pragma unroll(Turns < 8 ? Turns : 4)
+        for (int turn = 0; turn < Turns; ++turn) {
+            const int i = turn * kThreads + threadIdx.x;
+            if (N % kThreads == 0 || i < N) function(i);
         }
-        __syncwarp();
-        if (lane < width)
-            for (int l = 0; l < rows; ++l) to[l * stride + k0 + lane] = tile[33 * lane + l];
-        __syncwarp();
     }
-}
+
+    template <int N, class T>
+    static __device__ __forceinline__ void clear(T* to) {
+        constexpr int Width = kWidest<T>;
+        each<N / Width>([&](int i) { reinterpret_cast<Vector<T, Width>*>(to)[i] = {}; });
+    }
+
+    // Begins to copy `rows` samples of an input to shared memory; lanes beyond them get zeros. See arrive().
+    template <int K, int Pitch, class T, class Io>
+    static __device__ __forceinline__ void stage_rows(T* to, const Io& io, int input, long long first, int rows) {
+        constexpr int Width = kWidest<T>;
+        const long long stride = io.in_stride[input];
+        const T* const base = static_cast<const T*>(io.in[input]);
+        if (stride == K && base && is_aligned(base)) {
+            const T* const from = base + first * K;
+            each<32 * K / Width>([&](int i) {
+                const int l = Pitch == K ? 0 : Width * i / K;
+                copy_vector(to + Width * i + l * (Pitch - K), from + Width * i, (rows * K - Width * i) * int(sizeof(T)));
+            });
+            return;
+        }
+        const bool batch_last = stride >= GRID_BATCH_LAST;
+#pragma unroll 1
+        for (int i = threadIdx.x; i < 32 * K; i += kThreads) {
+            const int l = batch_last ? i % 32 : i / K, k = batch_last ? i / 32 : i - l * K;
+            to[l * Pitch + k] = l < rows ? sample<T>(io, input, first + l)[k] : T(0);
+        }
+    }
+
+    // Waits until the inputs are there.
+    static __device__ __forceinline__ void arrive() {
+        asm volatile("cp.async.wait_all;" ::: "memory");
+        meet();
+    }
+
+    // Copies outputs to memory with the batch last, a warp to adjacent addresses.
+    template <class T, class At>
+    static __device__ __forceinline__ void unstage_entries(int begin, int end, const Target<T>& target, At at) {
+        const int lane = threadIdx.x % 32;
+        if (lane >= target.rows) return;
+#pragma unroll 1
+        for (int k = begin + threadIdx.x / 32; k < end; k += Warps) target.to[lane + k * target.pitch] = at(k, lane);
+    }
+
+    // Copies the outputs of `rows` samples from rows in shared memory.
+    template <int K, class T>
+    static __device__ __forceinline__ void unstage_rows(const T* staged, const Target<T>& target) {
+        constexpr int Width = kWidest<T>;
+        if (target.rows == 32 && target.stride == K && is_aligned(target.to)) {
+            const auto* const from = reinterpret_cast<const Vector<T, Width>*>(staged);
+            auto* const to = reinterpret_cast<Vector<T, Width>*>(target.to);
+            each<32 * K / Width>([&](int i) { to[i] = from[i]; });
+            return;
+        }
+        if (target.batch_last()) return unstage_entries(0, K, target, [=](int k, int l) { return staged[l * K + k]; });
+#pragma unroll 1
+        for (int i = threadIdx.x; i < target.rows * K; i += kThreads) {
+            const int l = i / K;
+            target.to[l * target.stride + i - l * K] = staged[i];
+        }
+    }
+
+    // The same from 33-wide columns, of which those from `begin` to `end` are here, from place `shift` on. Consecutive
+    // threads write to consecutive addresses, every warp a few rows of 32 columns.
+    template <class T, class Kept>
+    static __device__ __forceinline__ void unstage_columns(const T* staged, int shift, int begin, int end, const Target<T>& target, Kept kept) {
+        if (target.batch_last()) {
+            return unstage_entries(begin, end, target, [=](int k, int l) {
+                const int place = kept(k);
+                return place < 0 ? T(0) : staged[33 * (place - shift) + l];
+            });
+        }
+        constexpr int Rows = 8;
+        const int chunks = (end - begin + 31) / 32;
+#pragma unroll 1
+        for (int unit = threadIdx.x / 32; unit < chunks * (32 / Rows); unit += Warps) {
+            const int k = begin + unit % chunks * 32 + threadIdx.x % 32, l = unit / chunks * Rows;
+            const int place = k < end ? kept(k) : -1;
+            const T* const from = staged + 33 * (place < 0 ? 0 : place - shift) + l;
+            T* const to = target.to + l * target.stride + k;
+#pragma unroll
+            for (int i = 0; i < Rows; ++i)
+                if (k < end && l + i < target.rows) to[i * target.stride] = place < 0 ? T(0) : from[i];
+        }
+    }
+
+    // The same from columns in global memory, through 32 by 33 tiles of shared memory, one for each of the first warps.
+    template <int Tiles, class T, class Kept>
+    static __device__ __forceinline__ void unstage_tiles(const T* columns, int size, const Target<T>& target, Kept kept, T* tiles) {
+        if (target.batch_last()) return unstage_columns(columns, 0, 0, size, target, kept);
+        const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        if (warp >= Tiles) return;
+        T* const tile = tiles + warp * 32 * 33;
+#pragma unroll 1
+        for (int k0 = 32 * warp; k0 < size; k0 += 32 * Tiles) {
+#pragma unroll 8
+            for (int k = 0; k < 32; ++k) {
+                const int place = k0 + k < size ? kept(k0 + k) : -1;
+                tile[33 * k + lane] = place < 0 ? T(0) : columns[33 * place + lane];
+            }
+            __syncwarp();
+            T* const to = target.to + k0 + lane;
+#pragma unroll 8
+            for (int l = 0; l < 32; ++l)
+                if (k0 + lane < size && l < target.rows) to[l * target.stride] = tile[33 * lane + l];
+            __syncwarp();
+        }
+    }
+};
 
 }  // namespace grid
 #endif

@@ -1,6 +1,6 @@
 // A CUDA driver without a GPU: device memory is host memory, streams run at once, and kernels are the toy algorithm of
-// toy_unit.cpp in terms of a launch. Every call is written to a log that tests read. A "fat binary" is text, a line a kernel:
-// name, scalar bytes, number of outputs, sizes of q, qd and f_ext.
+// toy_unit.cpp in terms of a launch. Every call is written to a log that tests read. A "fat binary" is text behind a
+// header, a line a kernel: name, scalar bytes, number of outputs, sizes of q, qd and f_ext.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -192,9 +192,15 @@ int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, void* 
     std::memcpy(to, reinterpret_cast<void*>(from), bytes);
     return logged("cuMemcpyDtoH", bytes, number(stream));
 }
+int cuMemcpyHtoD_v2(unsigned long long to, const void* from, size_t bytes) {
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    return logged("cuMemcpyHtoD", bytes);
+}
 int cuModuleLoadData(FakeModule** module, const void* image) {
     *module = new FakeModule;
-    std::istringstream text(static_cast<const char*>(image));
+    uint64_t bytes = 0;
+    std::memcpy(&bytes, static_cast<const char*>(image) + 8, 8);
+    std::istringstream text(std::string(static_cast<const char*>(image) + 16, bytes));
     for (FakeKernel k; text >> k.name >> k.bytes >> k.outputs >> k.nq >> k.nv >> k.nf;) (*module)->kernels.push_back(k);
     return logged("cuModuleLoadData");
 }
@@ -232,6 +238,7 @@ int cuStreamCreate(void** stream, unsigned) {
     *stream = reinterpret_cast<void*>(uintptr_t{0x5000} + 16 * ++streams);
     return logged("cuStreamCreate", number(*stream));
 }
+int cuStreamDestroy_v2(void* stream) { return logged("cuStreamDestroy", number(stream)); }
 int cuStreamSynchronize(void* stream) { return logged("cuStreamSynchronize", number(stream)); }
 int cuStreamWaitEvent(void* stream, void*, unsigned) { return logged("cuStreamWaitEvent", number(stream)); }
 int cuStreamGetCaptureInfo_v2(void* stream, int* status, uint64_t* id, void** graph, const void**, size_t*) {
@@ -240,6 +247,16 @@ int cuStreamGetCaptureInfo_v2(void* stream, int* status, uint64_t* id, void** gr
     if (*status == 1) *id = found->second, *graph = reinterpret_cast<void*>(found->second);
     return 0;
 }
+int cuStreamBeginCapture_v2(void* stream, int) { return fake_capture(stream, 999), 0; }
+int cuStreamEndCapture(void* stream, void** graph) {
+    fake_end_capture(stream);
+    return *graph = reinterpret_cast<void*>(uintptr_t{999}), 0;
+}
+int cuGraphDestroy(void* graph) { return fake_destroy_graph(number(graph)), 0; }
+int cuGraphInstantiateWithFlags(void** program, void* graph, unsigned long long) { return *program = graph, 0; }
+int cuGraphLaunch(void*, void* stream) { return logged("cuGraphLaunch", number(stream)); }
+int cuGraphExecDestroy(void*) { return 0; }
+int cuEventElapsedTime(float* milliseconds, void*, void*) { return *milliseconds = 3.0f, 0; }
 int cuThreadExchangeStreamCaptureMode(int*) { return 0; }
 int cuEventCreate(void** event, unsigned) { return *event = reinterpret_cast<void*>(uintptr_t{0x900}), 0; }
 int cuEventRecord(void*, void* stream) { return logged("cuEventRecord", number(stream)); }

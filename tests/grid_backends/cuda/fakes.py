@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import struct
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -74,7 +75,7 @@ def write_unit(
     name: str = "toy",
     dtype: str = "float64",
     *,
-    workers: Sequence[int] = (1, 4),
+    warps: Sequence[int] = (1, 4),
     shared_bytes: int = 3000,
     scratch: int = 0,
     written: dict[str, Any] | None = None,
@@ -87,15 +88,21 @@ def write_unit(
     inputs = {"q": model.nq, "qd": model.nv, "gravity": 3, "f_ext": 6 * model.nb, "probe": 1, "qdd": model.nv}
     outputs = {"tau": model.nv, "outer": model.nv**2} if name == "pair_of_toys" else {"tau": model.nv}
     kernels = []
-    lines = []
+    images = []
     for absent in ((), ("qdd",)):
-        for count in workers:
+        lines = []
+        for count in warps:
             kernel = "".join(["toy", *(f"_without_{a}" for a in absent), f"_w{count}"])
             lines.append(f"{kernel} {np.dtype(dtype).itemsize} {len(outputs)} {model.nq} {model.nv} {6 * model.nb}\n")
             kernels.append(
                 {
                     "name": kernel,
-                    "workers": count,
+                    "shape": f"w{count}",
+                    "warps": count,
+                    "blocks": 1,
+                    "file": len(absent),
+                    "instructions": 1000,
+                    "stages": 1,
                     "absent": absent,
                     "shared_bytes": shared_bytes,
                     "scratch": scratch,
@@ -103,8 +110,10 @@ def write_unit(
                     "outputs": list(outputs.items()),
                 }
             )
+        text = "".join(lines).encode()
+        images.append(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(text)) + text)
     description = {
-        "abi": 2,
+        "abi": 3,
         "algorithm": name,
         "dtype": dtype,
         "machine": [90],
@@ -114,7 +123,7 @@ def write_unit(
         **(written or {}),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "unit.fatbin").write_text("".join(lines))
+    (folder / "unit.fatbin").write_bytes(b"".join(images))
     (folder / "unit.json").write_text(json.dumps(description))
     return folder
 

@@ -129,8 +129,8 @@ def on_device(cupy: Any, given: Mapping[str, Any], *, batch_last: bool = False) 
 
 
 def shapes(handle: CudaHandle) -> Iterator[int]:
-    """Let a handle choose by batch size, then force the smallest and the largest blocks, then choose again."""
-    for threads in (-1, 32, 1024):
+    """Let a handle choose by batch size, then force blocks of every size, then choose again."""
+    for threads in (-1, 32, 128, 256, 1024):
         handle.set_threads_per_block(threads)
         yield threads
     handle.set_threads_per_block(-1)

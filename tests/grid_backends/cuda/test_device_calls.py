@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from grid_backends.native import DeviceArray
+from grid_backends.native import DeviceArray, to_device
 from grid_core.errors import ArgumentError
 from tests.grid_backends.cuda.fakes import DlpackArray, FakeDriver, InterfaceArray
 from tests.grid_backends.toys import expected
@@ -84,7 +84,7 @@ def test_picks_the_variant_without_what_is_left_out(fake: FakeDriver, toy: Any, 
 # Four multiprocessors hold 16 blocks of 4 warps, and 64 of one; a wave of the former takes 0.35 times as long.
 @pytest.mark.parametrize(
     ("batch", "kernel", "blocks"),
-    [(1, "w4", 1), (33, "w4", 2), (1024, "w4", 16), (1025, "w1", 33), (2048, "w1", 64), (2049, "w4", 16)],
+    [(1, "w4", 1), (33, "w4", 2), (512, "w4", 16), (513, "w1", 17), (2048, "w1", 64), (2049, "w1", 64)],
 )
 def test_the_shape_that_is_done_first_is_taken(
     fake: FakeDriver, toy: Any, samples: Any, batch: int, kernel: str, blocks: int
@@ -96,20 +96,52 @@ def test_the_shape_that_is_done_first_is_taken(
 
 
 def test_one_warp_that_needs_much_memory_is_avoided(fake: FakeDriver, open_toy: Any, samples: Any) -> None:
+    arguments = on_device(*samples(1024))
+    call(open_toy(), *arguments)
     fake.local_bytes(2000)
-    call(open_toy(), *on_device(*samples(2048)))
+    call(open_toy(), *arguments)
     fake.local_bytes(0)
-    assert fake.launches()[0]["kernel"].endswith("w4")
+    assert [launch["kernel"][-2:] for launch in fake.launches()] == ["w1", "w4"]
 
 
 def test_a_table_replaces_the_choice(fake: FakeDriver, toy: Any, samples: Any) -> None:
-    toy.set_workers([(100, 1), (1000, 7)])
+    toy.set_profile([(100, "w1"), (1000, "w4")])
     for batch in (100, 101, 1001):
         call(toy, *on_device(*samples(batch)))
     assert [launch["kernel"][-2:] for launch in fake.launches()] == ["w1", "w4", "w4"]
-    assert toy.workers_for([True] * 6, 50) == 1
-    toy.set_workers([])
-    assert toy.workers_for([True] * 6, 50) == 4
+    assert toy.shape_for([True] * 6, 50) == "w1"
+    toy.set_profile([])
+    assert toy.shape_for([True] * 6, 50) == "w4"
+
+
+def test_a_profile_may_name_shapes_that_were_not_built(toy: Any) -> None:
+    toy.set_profile([(10000, "w32")])
+    assert toy.shape_for([True] * 6, 50) == "w4"
+
+
+def test_the_block_is_limited_before_anything_else(toy: Any) -> None:
+    toy.set_profile([(10000, "w4")])
+    for threads, shape in ((127, "w1"), (128, "w4"), (1, "w1"), (-1, "w4")):
+        toy.set_most_threads(threads)
+        assert toy.shape_for([True] * 6, 50) == shape
+
+
+def test_calls_are_timed_in_a_graph(fake: FakeDriver, toy: Any, samples: Any) -> None:
+    q, qd = samples(50)
+    out = to_device(np.zeros((50, NV)))
+    fake.clear()
+    assert toy.time((to_device(q), to_device(qd), None, None, None, None), out, 10, 3) == pytest.approx(3e-4)
+    assert len(fake.launches()) == 11
+    assert len(fake.log("cuGraphLaunch")) == 4
+    np.testing.assert_allclose(out.numpy(), expected(q, qd))
+
+
+def test_an_array_is_copied_to_the_device(fake: FakeDriver, native: ModuleType, samples: Any) -> None:
+    q, _ = samples(3, 2)
+    assert to_device(q).shape == (3, 2, NQ)
+    np.testing.assert_array_equal(to_device(q[::2]).numpy(), q[::2])
+    with pytest.raises(ArgumentError, match="float32 or float64"):
+        to_device(np.zeros(3, int))
 
 
 def test_scratch_is_for_the_blocks_that_run_at_once(fake: FakeDriver, open_toy: Any, samples: Any) -> None:

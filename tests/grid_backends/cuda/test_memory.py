@@ -100,14 +100,14 @@ class TestExhaustion:
     def test_scratch_takes_a_part_of_the_device_only(self, open_toy: Any) -> None:
         """The device has 8 GiB; a sixteenth of it holds the scratch of 4 blocks."""
         toy = open_toy(scratch=(128 << 20) // 8)
-        assert [kernel["resident_blocks"] for kernel in toy.unit.kernels] == [4, 4, 4, 4]
+        assert [kernel["resident"] for kernel in toy.unit.kernels] == [4, 4, 4, 4]
 
     def test_fewer_blocks_take_turns_where_memory_is_short(self, fake: FakeDriver, open_toy: Any, samples: Any) -> None:
         toy = open_toy(scratch=100_000)
         out = np.zeros((1000, NV))
         fake.fail("cuMemAlloc", 2)
         call(toy, samples(1000), out=InterfaceArray(out))
-        assert fake.launches()[-1]["blocks"] == 16
+        assert fake.launches()[-1]["blocks"] == 32
         fake.fail_always("cuMemAlloc", 2)
         with pytest.raises(DeviceMemoryError, match="use a smaller batch"):
             call(toy, samples(1000), OTHER, out=InterfaceArray(out))

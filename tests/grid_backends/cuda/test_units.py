@@ -33,10 +33,10 @@ def test_kernels_are_loaded_once_with_their_shared_memory(fake: FakeDriver, open
     toy = open_toy(shared_bytes=99_000)
     call(toy)
     call(toy)
-    assert len(fake.log("cuModuleLoadData")) == 1
+    assert len(fake.log("cuModuleLoadData")) == 2  # the unit has two files
     assert fake.log("cuFuncSetAttribute")[0] == ["toy_w1", "8", "99000"]
     kernel = toy.unit.kernels[1]
-    assert (kernel["name"], kernel["workers"], kernel["resident_blocks"]) == ("toy_w4", 4, 16)
+    assert (kernel["name"], kernel["shape"], kernel["resident"]) == ("toy_w4", "w4", 16)
     assert (kernel["registers"], kernel["max_threads"]) == (40, 512)
 
 
@@ -44,18 +44,18 @@ def test_a_closed_unit_is_unloaded(fake: FakeDriver, open_toy: Any) -> None:
     toy = open_toy()
     call(toy)
     del toy
-    assert len(fake.log("cuModuleUnload")) == 1
+    assert len(fake.log("cuModuleUnload")) == 2
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"abi": 3}, "expected ABI 2, found 3; rebuild"),
+        ({"abi": 2}, "expected ABI 3, found 2; rebuild"),
         ({"written": {"dtype": "float16"}}, "expected dtype float32 or float64, found float16"),
         ({"written": {"dtype": "float32"}}, "expected float64, found float32"),
         ({"kernels": []}, "expected at least one kernel"),
-        ({"kernels": [{"name": "toy"}]}, "its description cannot be read .*workers"),
-        ({"workers": ()}, "expected at least one kernel"),
+        ({"kernels": [{"name": "toy"}]}, "its description cannot be read .*shape"),
+        ({"warps": ()}, "expected at least one kernel"),
     ],
 )
 def test_a_wrong_description_is_refused(open_toy: Any, changes: dict[str, Any], message: str) -> None:
@@ -132,7 +132,7 @@ def test_a_block_that_fits_nowhere_names_its_registers(open_toy: Any) -> None:
         r"takes 40 registers for each of 1024 threads, and Fake 0 runs 512 such threads per block; build the robot"
     )
     with pytest.raises(UnitError, match=message):
-        call(open_toy(workers=(32,)))
+        call(open_toy(warps=(32,)))
 
 
 def test_no_such_device_says_how_many_there_are(fake: FakeDriver, open_toy: Any) -> None:

@@ -2,52 +2,104 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grid_core.codegen.cuda import LANES, LOCAL_BYTES, BlockKernel
+from grid_core.codegen.block import LANES, BlockMemory, block_memory, too_large
+from grid_core.codegen.cuda import LOCAL_BYTES, block_kernel, cuda_kernels, render_cuda_unit
 from grid_core.codegen.layout import Layout
+from grid_core.codegen.shapes import Shape
+from grid_core.kernel import KernelBuilder, trace_algorithm
 from grid_core.kernel.kernel import Argument
+from grid_core.kernel.settings import TraceSettings
+from grid_core.model import Model, load_model
+from grid_core.plugins.manager import load_catalogue
+from grid_core.toolchains.architectures import Architectures
+from tests.grid_core.units import GOLDEN, toy
 
 LIMITS = [kib << 10 for kib in (64, 99, 163, 227)]
+SHAPES = [Shape(1), Shape(4), Shape(8), Shape(16)]
 sizes = st.lists(st.integers(1, 3000), min_size=1, max_size=6)
 
 
-def block(
-    inputs: list[int], outputs: list[int], slots: int, workers: int, scalar_bytes: int, most_shared: int
-) -> BlockKernel:
-    ins = tuple(Argument(f"in{i}", size, (size,)) for i, size in enumerate(inputs))
-    outs = tuple(Argument(f"out{i}", size, (size,)) for i, size in enumerate(outputs))
-    layouts = tuple(Layout(out) for out in outs)
-    return BlockKernel("k", workers, (), ins, outs, layouts, (), (), slots, scalar_bytes, most_shared)
+def arguments(name: str, numbers: list[int]) -> list[Argument]:
+    return [Argument(f"{name}{i}", size, (size,)) for i, size in enumerate(numbers)]
 
 
-@given(
-    sizes, sizes, st.integers(0, 5000), st.sampled_from([1, 4, 8, 16]), st.sampled_from([4, 8]), st.sampled_from(LIMITS)
-)
+def memory(
+    inputs: list[int], outputs: list[int], slots: int, shape: Shape, scalar_bytes: int, limit: int
+) -> BlockMemory:
+    given_inputs = arguments("in", inputs)
+    left = too_large(given_inputs, scalar_bytes, limit)
+    staged = [(i, a) for i, a in enumerate(given_inputs) if a.name not in left]
+    kept = {a.name: Layout(a) for a in arguments("out", outputs)}
+    return block_memory(staged, kept, frozenset(), slots, shape, 5, scalar_bytes, limit)
+
+
+@given(sizes, sizes, st.integers(0, 5000), st.sampled_from(SHAPES), st.sampled_from([4, 8]), st.sampled_from(LIMITS))
 def test_shared_memory_is_within_the_limit(
-    inputs: list[int], outputs: list[int], slots: int, workers: int, scalar_bytes: int, limit: int
+    inputs: list[int], outputs: list[int], slots: int, shape: Shape, scalar_bytes: int, limit: int
 ) -> None:
-    kernel = block(inputs, outputs, slots, workers, scalar_bytes, limit)
-    assert kernel.shared_bytes <= limit
-    assert kernel.outputs_shared == (kernel.tiles == 0)
-    assert kernel.tiles <= workers
-    rows = LANES * sum(size | 1 for size in inputs)
-    columns = (LANES + 1) * sum(outputs)
-    workspace = 0 if kernel.is_local else LANES * slots
-    shared = kernel.input_scalars + LANES * kernel.shared_slots + (columns if kernel.outputs_shared else 0)
-    assert shared + kernel.scratch == rows + columns + workspace, "everything is in one place"
+    block = memory(inputs, outputs, slots, shape, scalar_bytes, limit)
+    far = [output for output in block.outputs if output.form == "far"]
+    assert block.shared_bytes <= limit
+    assert block.tiles <= shape.warps
+    assert bool(far) == (block.tiles > 0)
+    near = [(i.offset, LANES * i.pitch) for i in block.inputs]
+    near += [(o.offset, o.scalars) for o in block.outputs if o.form != "far"]
+    check_apart([*near, (block.workspace, LANES * block.near)], block.shared_bytes // scalar_bytes)
+    check_apart([*((o.offset, o.scalars) for o in far), (block.far, LANES * (slots - block.near))], block.scratch)
 
 
-def test_inputs_that_do_not_fit_are_in_scratch() -> None:
-    kernel = block([35, 2000, 35], [35], 0, 4, 8, LIMITS[1])
-    assert kernel.near_inputs == ("in0", "in2")
-    assert kernel.scratch == LANES * 2001
+def check_apart(regions: list[tuple[int, int]], size: int) -> None:
+    """Regions ``(offset, length)`` do not overlap, begin at whole vectors and are within ``size``."""
+    used = sorted(region for region in regions if region[1])
+    assert all(offset % 4 == 0 for offset, _ in used)
+    assert all(a + length <= b for (a, length), (b, _) in pairwise(used))
+    assert not used or used[-1][0] + used[-1][1] <= size
+
+
+@given(sizes, sizes, st.integers(0, 500), st.sampled_from([2, 4, 8]), st.sampled_from([4, 8]))
+def test_blocks_of_a_cluster_share_the_outputs(
+    inputs: list[int], outputs: list[int], slots: int, blocks: int, scalar_bytes: int
+) -> None:
+    block = memory(inputs, outputs, slots, Shape(4, blocks), scalar_bytes, 1 << 30)
+    assert block.scratch == 0
+    assert block.barriers * scalar_bytes + 8 * 5 == block.shared_bytes
+    for output in block.outputs:
+        columns = output.columns(blocks)
+        assert (columns[0], columns[-1]) == (0, output.size)
+        assert all(0 <= b - a <= output.share for a, b in pairwise(columns))
+
+
+def test_inputs_that_do_not_fit_are_read_where_they_are() -> None:
+    assert too_large(arguments("in", [35, 2000, 35]), 8, LIMITS[1]) == {"in1"}
 
 
 @pytest.mark.parametrize(("slots", "local"), [(LOCAL_BYTES // 8, True), (LOCAL_BYTES // 8 + 1, False)])
-def test_a_large_workspace_of_one_warp_is_in_scratch(slots: int, local: bool) -> None:
-    kernel = block([35], [35], slots, 1, 8, LIMITS[3])
-    assert kernel.is_local == local
-    assert (kernel.scratch == 0) == local
+def test_a_large_workspace_of_one_warp_is_in_scratch(pendulum: Model, slots: int, local: bool) -> None:
+    def emit(k: KernelBuilder) -> None:
+        w = k.array("w", [*k.input("x"), *[0.0] * (slots - pendulum.nv)])
+        k.loop([(0,), (1,)], lambda row: row.accumulate(w, 0, 1.0))
+        k.output("y", w.values()[: pendulum.nv])
+
+    kernel = trace_algorithm(toy("looped", {"x": "nv"}, {"y": "nv"}, emit), pendulum, {})
+    block = block_kernel(kernel, frozenset(), Shape(1), 8, LIMITS[3])
+    assert block.local == local
+    assert (block.memory.scratch == 0) == local
+
+
+@pytest.mark.filterwarnings("ignore::grid_core.model.URDFWarning")
+@pytest.mark.parametrize(("architectures", "clusters"), [((90,), True), ((86, 90), False)])
+def test_clusters_are_for_gpus_that_have_them(architectures: tuple[int, ...], clusters: bool) -> None:
+    algorithms = load_catalogue().algorithms
+    model = load_model(GOLDEN / "go2.urdf", floating_base=True)
+    gradient = algorithms["inverse_dynamics_gradient"]
+    kernels = cuda_kernels(gradient, model, algorithms, TraceSettings(), "float32", Architectures(architectures))
+    assert any(kernel.shape.blocks > 1 for kernel in kernels) == clusters
+    texts = render_cuda_unit(gradient, model, "float32", kernels)
+    assert sum(text.count('extern "C" __global__') for text in texts) == len(kernels)
+    assert any("__cluster_dims__" in text for text in texts) == clusters

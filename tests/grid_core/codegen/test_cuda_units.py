@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grid_core.codegen.cuda import render_cuda_unit
+from grid_core.codegen.cuda import cuda_kernels, render_cuda_unit
 from grid_core.codegen.render import RUNTIME
 from grid_core.errors import ToolchainError
 from grid_core.kernel.settings import TraceSettings
@@ -56,10 +56,10 @@ def emitted() -> Iterator[Algorithm]:
 
 def render(algorithm: Algorithm, model: Model, dtype: str, level: str = LEVEL) -> str:
     declared = load_catalogue(()).algorithms
-    shared = architectures_of(level).shared_bytes
-    text, kernels = render_cuda_unit(algorithm, model, declared, TraceSettings(), dtype, shared_bytes=shared)
-    assert all(kernel.shared_bytes <= shared for kernel in kernels)
-    return text
+    wanted = architectures_of(level)
+    kernels = cuda_kernels(algorithm, model, declared, TraceSettings(), dtype, wanted)
+    assert all(kernel.memory.shared_bytes <= wanted.shared_bytes for kernel in kernels)
+    return "\n".join(render_cuda_unit(algorithm, model, dtype, kernels))
 
 
 def compile_units(nvcc: NvccCompiler, folder: Path, sources: list[str], level: str = LEVEL) -> bytes:

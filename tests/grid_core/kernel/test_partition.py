@@ -6,11 +6,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from grid_core.codegen.exchange import Message, Program
 from grid_core.codegen.layout import layouts
-from grid_core.codegen.schedule import Barrier, Schedule, leaves_of, schedule_stages
+from grid_core.codegen.pieces import Barrier, leaves_of
+from grid_core.codegen.schedule import Schedule
+from grid_core.codegen.stages import schedule_stages
 from grid_core.errors import TraceError
 from grid_core.kernel import KernelBuilder, trace_algorithm
-from grid_core.kernel.kernel import Argument, Kernel, Store
+from grid_core.kernel.kernel import Action, Argument, Kernel, Store
 from grid_core.kernel.partition import partition
 from grid_core.model import Model, load_model
 from grid_core.plugins.manager import load_catalogue
@@ -53,36 +56,71 @@ def check_partition(kernel: Kernel, workers: int) -> None:
                 assert home[a.id] == (stage, worker) or home[a.id][0] < stage
 
 
-def check_stages(plan: Schedule, workers: int) -> None:
-    """Run the workers side by side, stage by stage, following what each slot holds."""
-    assert len(plan.pieces) == workers
-    barriers = {sum(isinstance(e, Barrier) for e in piece.events) for piece in plan.pieces}
-    assert len(barriers) == 1, "every worker meets every barrier"
-    slots: dict[int, int] = {}
-    ready: list[set[int]] = [set() for _ in plan.pieces]
-    for stage in range(barriers.pop() + 1):
-        read: set[int] = set()
-        saved: dict[int, int] = {}
-        for piece, known in zip(plan.pieces, ready):
-            for event in (e for s, e in piece.staged() if s == stage):
-                for x in leaves_of(event, plan.inlined):
-                    if x.id not in known:
-                        assert slots[piece.loads[x.id]] == x.id
-                        read.add(piece.loads[x.id])
-                        known.add(x.id)
+class Simulation:
+    """Workers that run side by side, stage by stage; follows what each slot of each block holds."""
+
+    def __init__(self, plan: Schedule, blocks: int) -> None:
+        self.plan = plan
+        self.lag = 1 if blocks > 1 else 0
+        self.programs = [piece for piece in plan.pieces if isinstance(piece, Program)]
+        self.known: list[set[int]] = [set() for _ in self.programs]
+        self.held: list[dict[int, int]] = [{} for _ in range(blocks)]
+        self.last_read: list[dict[int, int]] = [{} for _ in range(blocks)]
+
+    def run(self, stage: int) -> None:
+        sent: list[dict[int, int]] = [{} for _ in self.held]
+        foreign = [0] * len(self.held)
+        for program, known in zip(self.programs, self.known):
+            for event in (e for s, e in program.staged() if s == stage):
+                self.read(event, program, known, stage)
                 if isinstance(event, Scalar):
                     known.add(event.id)
-                    if event.id in piece.saves:
-                        assert piece.saves[event.id] not in saved, "two workers save to one slot"
-                        saved[piece.saves[event.id]] = event.id
-        assert not read & set(saved), "a slot is read and written between two barriers"
-        slots.update(saved)
-    assert all(0 <= slot < plan.slots for slot in slots)
+                    if message := program.outgoing.get(event.id):
+                        assert known.issuperset(message.nodes), "a message is sent when it is complete"
+                        send(message, sent)
+                        for block in message.slots:
+                            foreign[block] += len(message.nodes) * (block != program.block)
+        for block, arrived in enumerate(sent):
+            last = max((self.last_read[block].get(slot, -2) for slot in arrived), default=-2)
+            assert last + self.lag < stage, "a slot is written while somebody may still read it"
+            self.held[block].update(arrived)
+        expected = [program.expected[stage] for program in self.programs if program.expected]
+        assert expected == (foreign if len(self.held) > 1 else [])
+
+    def read(self, event: Scalar | Action, program: Program, known: set[int], stage: int) -> None:
+        """Load what an event needs."""
+        for x in leaves_of(event, self.plan.inlined):
+            if x.id not in known:
+                message = program.incoming[x.id]
+                first = message.slots[program.block]
+                slots = range(first, first + len(message.nodes))
+                assert [self.held[program.block][slot] for slot in slots] == list(message.nodes)
+                self.last_read[program.block].update(dict.fromkeys(slots, stage))
+                known.update(message.nodes)
+            assert x.id in known
+
+
+def check_stages(plan: Schedule, workers: int, blocks: int) -> None:
+    simulation = Simulation(plan, blocks)
+    assert len(simulation.programs) == workers
+    barriers = {sum(isinstance(e, Barrier) for e in piece.events) for piece in plan.pieces}
+    assert len(barriers) == 1, "every worker meets every barrier"
+    for stage in range(barriers.pop() + 1):
+        simulation.run(stage)
+    assert all(0 <= slot < plan.slots for block in simulation.held for slot in block)
     name = plan.kernel.outputs[0].name
     written = [e.index for piece in plan.pieces for e in piece.events if isinstance(e, Store)]
     written += [store.index for store in plan.constants]
     places = sorted(map(plan.kept[name].place, written))
     assert places == sorted(set(map(plan.kept[name].place, plan.kernel.written(name))))
+
+
+def send(message: Message, sent: list[dict[int, int]]) -> None:
+    for block, first in message.slots.items():
+        assert first % len(message.nodes) == 0, "a vector is aligned"
+        for offset, node in enumerate(message.nodes):
+            assert first + offset not in sent[block], "two messages share a slot"
+            sent[block][first + offset] = node
 
 
 @settings(max_examples=60)
@@ -91,13 +129,20 @@ def check_stages(plan: Schedule, workers: int) -> None:
 def test_random_kernels(program: list[Step], workers: int) -> None:
     kernel = kernel_of(program)
     check_partition(kernel, workers)
-    check_stages(schedule_stages(kernel, layouts(kernel), workers), workers)
+    check_stages(schedule_stages(kernel, layouts(kernel), workers), workers, 1)
+    check_stages(schedule_stages(kernel, layouts(kernel), 2 * workers, 2, width=2), 2 * workers, 2)
 
 
-@pytest.mark.parametrize("workers", [1, 4, 16])
-def test_a_robot(gradient: Kernel, workers: int) -> None:
+@pytest.mark.parametrize(("workers", "blocks", "width"), [(1, 1, 4), (4, 1, 1), (16, 1, 4), (16, 4, 4), (8, 2, 2)])
+def test_a_robot(gradient: Kernel, workers: int, blocks: int, width: int) -> None:
     check_partition(gradient, workers)
-    check_stages(schedule_stages(gradient, layouts(gradient), workers), workers)
+    check_stages(schedule_stages(gradient, layouts(gradient), workers, blocks, width), workers, blocks)
+
+
+def test_blocks_share_the_work_evenly(gradient: Kernel) -> None:
+    plan = schedule_stages(gradient, layouts(gradient), 16, 4)
+    work = [sum(piece.operations for piece in plan.pieces[4 * block : 4 * block + 4]) for block in range(4)]
+    assert max(work) < 1.5 * sum(work) / 4
 
 
 def test_more_workers_are_faster(gradient: Kernel) -> None:
