@@ -1,4 +1,4 @@
-"""What steps in time and their derivatives cost, on one thread, in units of the dynamics that they are made of."""
+"""What steps in time, their derivatives and costs take, on one thread, in units of the dynamics beside them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,15 @@ PAIRS = (("integrator_rk4", "forward_dynamics"), ("integrator_gradient_rk4", "fo
 """A step, and what it evaluates four times."""
 MOST = dict(zip(PAIRS, (4.4, 5.0)))
 
+MENU = ("tracking_cost_menu", "inverse_dynamics_gradient")
+"""All terms of the cost menu with value, gradient and Hessian, and what it is measured by."""
+MENU_OPTIONS = {"cost_frames": ("iiwa_joint_4",), "cost_features": (3, 3)}
+SHARED = ("W", "Q", "R", "Ax", "bx", "Wx", "Au", "bu", "Wu", "Wo", "Wv", "Wcf", "mu")
+"""Parameters of the menu that are the same for all samples, as they are along the horizon of a controller."""
+
 BARS = [
-    Bar(f"iiwa14.{step}.{dtype}.per_{evaluation}", MOST[step, evaluation])
-    for step, evaluation in PAIRS
+    Bar(f"iiwa14.{step}.{dtype}.per_{evaluation}", most)
+    for (step, evaluation), most in {**MOST, MENU: 1.0}.items()
     for dtype in DTYPES
 ]
 
@@ -37,6 +43,10 @@ def measure(store: Path) -> Iterator[Measurement]:
             )
             for step, evaluation in PAIRS:
                 yield from _pair(robot, handle, step, evaluation)
+    for dtype in DTYPES:
+        options = {**IIWA14.options, **MENU_OPTIONS}
+        handle = grid_rbd.load_robot(IIWA14.path, dtype=dtype, cache_dir=store, threads=1, lazy=True, **options)
+        yield from _pair(IIWA14, handle, *MENU)
 
 
 def _pair(robot: Robot, handle: RobotHandle, step: str, evaluation: str) -> Iterator[Measurement]:
@@ -52,6 +62,7 @@ def _pair(robot: Robot, handle: RobotHandle, step: str, evaluation: str) -> Iter
 def _call(handle: RobotHandle, algorithm: str) -> Callable[[], object]:
     arguments = sample_arguments(load_catalogue().algorithms[algorithm], handle, BATCH)
     arguments.pop("f_ext", None)
+    arguments |= {name: arguments[name][0] for name in SHARED if name in arguments}
     method = getattr(handle, algorithm)
     out = method(**arguments)
     return lambda: method(**arguments, out=out)

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -178,3 +179,28 @@ def test_headers_say_what_they_have() -> None:
     catalogue = load_catalogue()
     model = MIXED["mixed fixed"].model()
     assert render_sections(("crba",), model, catalogue, TraceSettings()) == ""
+
+
+DEVICE = """
+#include "one.hpp"
+#include "two.hpp"
+__global__ void all(const float* x, const float* u, one_plant::cost_menu_params<float> p, float* out, float* ws) {
+    one_plant::tracking_cost_menu(x, u, p, out, out, out, out, out, ws);
+    two_plant::frame_eval(1, x, out, out, ws);
+    two_plant::plant_step_gradient_euler(x, u, x, x, x, out, ws);
+    out[0] = two_plant::activation_value(GRID_PLANT_ACTIVATION_QUADRATIC, x[0], x[1], x[2], x[3], x[4], x[5]);
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+def test_device_code_compiles(tmp_path: Path) -> None:
+    for name, text in headers().items():
+        (tmp_path / f"{name}.hpp").write_text(text)
+    (tmp_path / "use.cu").write_text(DEVICE)
+    flags = ["-std=c++17", "-O0", "-arch=sm_90", "-Xcompiler", "-Wall,-Wextra,-Werror", "-Werror", "all-warnings", "-c"]
+    done = subprocess.run(
+        ["nvcc", *flags, "use.cu", "-o", "use.o"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[:3000]
