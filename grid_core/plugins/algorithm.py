@@ -183,7 +183,9 @@ class Algorithm:
     requires : tuple of str
         Algorithms that ``emit`` uses through ``k.call``; an undeclared call is an error.
     aliases, profiles : tuple of str
-        Other method names, and the named sets that contain it ("all" always does).
+        Other method names, and the named sets that contain it ("all" does unless ``opt_in``).
+    opt_in : bool
+        "all" leaves it out: it takes so long to compile that it is built only for those who name it.
     jacobian : mapping of str to Jacobian
         Input name -> where the derivative along it stands. Inputs left out are differentiated by the tracer, which is
         cheaper than multiplying by a Jacobian; declare one where that is not possible, as for values of loops, or not
@@ -216,6 +218,7 @@ class Algorithm:
     result: str = ""
     notes: str = ""
     source: str = ""
+    opt_in: bool = False
     template: str = "unit.cpp.j2"
 
     @property

@@ -65,8 +65,8 @@ class Catalogue:
 
     @cached_property
     def profiles(self) -> dict[str, tuple[str, ...]]:
-        """Named sets of algorithms; ``"all"`` holds every one."""
-        found: dict[str, list[str]] = {"all": list(self.algorithms)}
+        """Named sets of algorithms; ``"all"`` holds every one that is not to be named."""
+        found: dict[str, list[str]] = {"all": [a.name for a in self.algorithms.values() if not a.opt_in]}
         for algorithm in self.algorithms.values():
             for profile in algorithm.profiles:
                 found.setdefault(profile, []).append(algorithm.name)

@@ -319,7 +319,8 @@ def _algorithm(scheme: Scheme) -> Algorithm:
         outputs=(HESSIAN,),
         emit=partial(emit_hessian, scheme),
         requires=("forward_dynamics", "inverse_dynamics", "inverse_dynamics_gradient", "minv", "fdsva_so"),
-        profiles=("integrators",),
+        profiles=("step-hessians",),
+        opt_in=True,
         source="Singh, Russell and Wensing, On second-order derivatives of rigid-body dynamics, 2023",
     )
 
@@ -339,7 +340,8 @@ ALGORITHMS = (
         outputs=(HESSIAN,),
         choice=choice("integrator_hessian", COVERED),
         requires=tuple(f"integrator_hessian_{scheme.name}" for scheme in COVERED),
-        profiles=("integrators",),
+        profiles=("step-hessians",),
+        opt_in=True,
         notes=NOTES,
     ),
 )

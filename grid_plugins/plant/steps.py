@@ -54,7 +54,8 @@ ALGORITHMS = (
         outputs=(HESSIAN,),
         choice=choice("integrator_hessian", TYPES[:-1]),
         requires=tuple(f"integrator_hessian_{name}" for name in TYPES[:-1]),
-        profiles=("plant",),
+        profiles=("step-hessians",),
+        opt_in=True,
         notes="The integrator_hessian with q and qd in one vector; no unit of its own. hess[o, a, b] is the derivative "
         "of [A | B][o, b] along direction a, each taken in the tangents at its own states; on rotations it is not "
         "symmetric in a and b.",

@@ -11,6 +11,7 @@ import pytest
 
 from grid_core.errors import OptionError
 from grid_core.kernel import evaluate
+from grid_core.plugins.manager import load_catalogue
 from grid_plugins.integrators.hessian import COVERED
 from tests.oracle.derivatives import along_tangent
 from tests.oracle.evaluation import Array, Inputs, Reference, algorithms, random_inputs, relative_error
@@ -26,6 +27,7 @@ ROBOTS = {
 }
 COMPILED = "free and spherical"
 """A robot for which the interpreter takes too long."""
+NAMED = ("integrator_gradient", "plant_step_hessian")
 SCHEMES = [scheme.name for scheme in COVERED]
 
 
@@ -92,7 +94,7 @@ def test_golden(robot: str, scheme: str) -> None:
 
 def test_compiled(compiled: Callable[..., Any]) -> None:
     """The plant's method in both precisions, for a batch that is no multiple of a pack, and rows alone."""
-    options: dict[str, Any] = {"urdf": ROBOTS[COMPILED].urdf, "floating_base": True}
+    options: dict[str, Any] = {"urdf": ROBOTS[COMPILED].urdf, "floating_base": True, "algorithm_list": NAMED}
     robot, single = (compiled(**options, dtype=dtype) for dtype in ("float64", "float32"))
     inputs = {key: value.astype("float32").astype(float) for key, value in inputs_of(COMPILED, 5).items()}
     given = {"x": np.concatenate([inputs["q"], inputs["qd"]], axis=1), "dt": inputs["dt"][:, 0]}
@@ -112,6 +114,14 @@ def test_compiled(compiled: Callable[..., Any]) -> None:
 
 def test_schemes_without_it_are_refused(compiled: Callable[..., Any]) -> None:
     assert algorithms()["plant_step_hessian"].choice.algorithms.keys() == set(SCHEMES)  # type: ignore[union-attr]
-    robot = compiled(ROBOTS["fixed"].urdf, dtype="float64", device="reference")
+    robot = compiled(ROBOTS["fixed"].urdf, dtype="float64", device="reference", algorithm_list=NAMED)
     with pytest.raises(OptionError, match="integrator_type is 'rk4_mk', expected one of euler"):
         robot.plant_step_hessian(np.zeros(2 * robot.nv), np.zeros(robot.nv), 0.01, integrator_type="rk4_mk")
+
+
+def test_only_those_who_name_it_build_it() -> None:
+    catalogue = load_catalogue()
+    named = {"integrator_hessian", "plant_step_hessian", *(f"integrator_hessian_{scheme}" for scheme in SCHEMES)}
+    assert {name for name, algorithm in catalogue.algorithms.items() if algorithm.opt_in} == named
+    assert not named & set(catalogue.closure(catalogue.select(None)))
+    assert named == set(catalogue.select("step-hessians"))
