@@ -18,7 +18,7 @@ from grid_rbd.one_copy import check_one_copy
 
 check_one_copy(Path(__file__).parent)
 
-from grid_backends.errors import NotAvailableError
+from grid_backends.errors import FrameworkMissingError, NotAvailableError, StaleModelError
 from grid_backends.numpy import RobotHandle
 from grid_core.errors import (
     AlgorithmNotBuiltError,
@@ -53,6 +53,7 @@ __all__ = [
     "BaseParameters",
     "CompileError",
     "DescriptionNotFoundError",
+    "FrameworkMissingError",
     "GridError",
     "KeywordError",
     "MimicResolutionError",
@@ -62,6 +63,7 @@ __all__ = [
     "PluginError",
     "RobotHandle",
     "RobotNotRegisteredError",
+    "StaleModelError",
     "StaleRobotError",
     "ToolchainError",
     "URDFParseError",

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from grid_backends.errors import NotAvailableError
+from grid_backends.errors import FrameworkMissingError
 from grid_backends.numpy import RobotHandle, RobotRecord
 from grid_core.errors import OptionError
 from grid_core.plugins.algorithm import Algorithm
@@ -36,13 +36,13 @@ def check_backend(backend: object) -> str:
     ------
     OptionError
         There is no such backend.
-    NotAvailableError
+    FrameworkMissingError
         Its framework is not installed.
     """
     if not isinstance(backend, str) or backend not in BACKENDS:
         raise OptionError(f"backend is {backend!r}, expected one of {', '.join(BACKENDS)}")
     if backend in FRAMEWORKS and find_spec(backend) is None:
-        raise NotAvailableError(
+        raise FrameworkMissingError(
             f"backend={backend!r}: the package {backend!r} is not installed; pip install 'grid-rbd[{backend}]', or use "
             "backend='numpy'"
         )

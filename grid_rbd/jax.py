@@ -5,10 +5,15 @@
 >>> jax.jit(jax.grad(lambda q: robot.end_effector_pose(q)[2]))(q)
 """
 
+# ruff: noqa: E402 - what is imported is checked first
+
 from __future__ import annotations
 
+from grid_rbd.backends import FrameworkFunctions, check_backend
+
+check_backend("jax")
+
 from grid_backends.jax import JaxRobotHandle
-from grid_rbd.backends import FrameworkFunctions
 
 _functions = FrameworkFunctions[JaxRobotHandle]("jax")
 register_robot = _functions.register_robot

@@ -5,10 +5,15 @@
 >>> robot.inverse_dynamics(q, qd, qdd).square().sum().backward()
 """
 
+# ruff: noqa: E402 - what is imported is checked first
+
 from __future__ import annotations
 
+from grid_rbd.backends import FrameworkFunctions, check_backend
+
+check_backend("torch")
+
 from grid_backends.torch import GraphCallable, TorchRobotHandle
-from grid_rbd.backends import FrameworkFunctions
 
 _functions = FrameworkFunctions[TorchRobotHandle]("torch")
 register_robot = _functions.register_robot

@@ -8,6 +8,7 @@ __all__ = [
     "ClosedHandleError",
     "CudaError",
     "DeviceMemoryError",
+    "FrameworkMissingError",
     "NotAvailableError",
     "RunnerMissingError",
     "StaleModelError",
@@ -18,6 +19,10 @@ __all__ = [
 
 class RunnerMissingError(GridError, ImportError):
     """The compiled runner was not built when the package was installed, or cannot be loaded."""
+
+
+class FrameworkMissingError(GridError, ImportError):
+    """The framework of a front-end is not installed."""
 
 
 class UnitError(GridError, RuntimeError):

@@ -18,6 +18,10 @@ class Buffer(ctypes.Structure):
     _fields_ = (("data", ctypes.c_void_p), ("scalars", ctypes.c_int64))
 
 
+class Place(ctypes.Structure):
+    _fields_ = (("on_gpu", ctypes.c_int32), ("threads", ctypes.c_int32), ("stream", ctypes.c_void_p))
+
+
 CALL = ctypes.CFUNCTYPE(
     ctypes.c_char_p,
     ctypes.c_char_p,
@@ -26,8 +30,7 @@ CALL = ctypes.CFUNCTYPE(
     ctypes.c_int32,
     ctypes.POINTER(Buffer),
     ctypes.c_int32,
-    ctypes.c_int32,
-    ctypes.c_void_p,
+    ctypes.POINTER(Place),
 )
 
 
@@ -35,7 +38,7 @@ class Bridge(ctypes.Structure):
     _fields_ = (("abi", ctypes.c_uint32), ("call", CALL))
 
 
-Call = Callable[[str, list[Any], list[Any]], str | None]
+Call = Callable[..., str | None]
 
 
 def buffers(arrays: list[Any]) -> Any:
@@ -49,9 +52,9 @@ def bridge() -> Call:
     table = Bridge.from_address(bridge_address())
     assert table.abi == 1
 
-    def call(key: str, arguments: list[Any], results: list[Any]) -> str | None:
-        name = key.encode()
-        found = table.call(name, len(name), buffers(arguments), len(arguments), buffers(results), len(results), 2, None)
+    def call(key: str, arguments: list[Any], results: list[Any], on_gpu: int = 0) -> str | None:
+        name, place = key.encode(), ctypes.byref(Place(on_gpu, 2, None))
+        found = table.call(name, len(name), buffers(arguments), len(arguments), buffers(results), len(results), place)
         return None if found is None else found.decode()
 
     return call
@@ -93,6 +96,7 @@ def test_what_is_refused(robot: Any, published: str, bridge: Call) -> None:
     q, result = robot.neutral(), np.zeros(robot.nv, np.float32)
     assert "another number of arrays" in str(bridge(published, [q], [result]))
     assert "'qd' has 1 scalars, expected" in str(bridge(published, [q, result, q[:1]], [result]))
+    assert "the robot is on the CPU, and the program" in str(bridge(published, [q, result, result], [result], on_gpu=1))
     assert "no function 'aba' is open in this process" in str(bridge("aba", [q], [result]))
     from grid_backends.native import publish
 

@@ -13,7 +13,7 @@ import pytest
 
 import grid_rbd
 from grid_core.model import URDFWarning
-from grid_rbd import NotAvailableError, OptionError
+from grid_rbd import FrameworkMissingError, NotAvailableError, OptionError
 from grid_rbd.wishes import description_of, make_wish
 from tests.grid_core.build.conftest import Stub
 from tests.grid_core.units import GOLDEN, PENDULUM
@@ -70,7 +70,9 @@ def test_frameworks_that_are_not_installed(
     function: Callable[..., Any], backend: str, stub: Stub, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grid_rbd.backends.find_spec", lambda name: None)
-    with pytest.raises(NotAvailableError, match=rf"'{backend}' is not installed; pip install 'grid-rbd\[{backend}\]'"):
+    with pytest.raises(
+        FrameworkMissingError, match=rf"'{backend}' is not installed; pip install 'grid-rbd\[{backend}\]'"
+    ):
         function("arm", PENDULUM, cache_dir=root, compiler=stub.command, backend=backend)
     assert (stub.compiled(), root.exists()) == ([], False), "refused before anything is touched"
 

@@ -83,7 +83,7 @@ def test_precompiling_tiers(stub: Stub, root: Path, monkeypatch: pytest.MonkeyPa
     assert grid_rbd.get_robot("arm__tier1", root).floating_base
     assert grid_rbd.get_robot("arm__tier2", root).max_batch == 8
     monkeypatch.setattr("grid_rbd.backends.find_spec", lambda name: None)
-    with pytest.raises(grid_rbd.NotAvailableError, match="the package 'torch' is not installed"):
+    with pytest.raises(grid_rbd.FrameworkMissingError, match="the package 'torch' is not installed"):
         grid_rbd.precompile("arm", PENDULUM, tiers=[few], backends=("torch",), cache_dir=root)
     with pytest.raises(grid_rbd.OptionError, match="unknown option 'floating'"):
         grid_rbd.precompile("arm", PENDULUM, tiers=[{"floating": True}], cache_dir=root)

@@ -139,7 +139,7 @@ def test_get_robot_registers_only_what_is_missing(stub: Stub, root: Path, monkey
     with pytest.raises(grid_rbd.OptionError, match="backend is 'tf'"):
         grid_rbd.get_robot("arm", root, backend="tf")
     monkeypatch.setattr("grid_rbd.backends.find_spec", lambda name: None)
-    with pytest.raises(grid_rbd.NotAvailableError, match="the package 'jax' is not installed"):
+    with pytest.raises(grid_rbd.FrameworkMissingError, match="the package 'jax' is not installed"):
         grid_rbd.get_robot("arm", root, backend="jax")
 
 

@@ -18,8 +18,8 @@ grid_buffer view(const ffi::AnyBuffer& buffer) {
     return {buffer.untyped_data(), static_cast<int64_t>(buffer.element_count())};
 }
 
-ffi::Error call(ffi::RemainingArgs arguments, ffi::RemainingRets results, std::string_view key, int64_t threads,
-                void* stream) {
+ffi::Error call(ffi::RemainingArgs arguments, ffi::RemainingRets results, std::string_view key,
+                const grid_place& place) {
     std::vector<grid_buffer> in, out;
     in.reserve(arguments.size());
     out.reserve(results.size());
@@ -27,18 +27,18 @@ ffi::Error call(ffi::RemainingArgs arguments, ffi::RemainingRets results, std::s
     for (size_t i = 0; i < results.size(); ++i) out.push_back(view(**results.get<ffi::AnyBuffer>(i)));
     const char* const said =
         bridge->call(key.data(), static_cast<int64_t>(key.size()), in.data(), static_cast<int32_t>(in.size()),
-                     out.data(), static_cast<int32_t>(out.size()), static_cast<int32_t>(threads), stream);
+                     out.data(), static_cast<int32_t>(out.size()), &place);
     return said == nullptr ? ffi::Error::Success() : ffi::Error(ffi::ErrorCode::kFailedPrecondition, said);
 }
 
 ffi::Error call_on_cpu(ffi::RemainingArgs arguments, ffi::RemainingRets results, std::string_view key,
                        int64_t threads) {
-    return call(arguments, results, key, threads, nullptr);
+    return call(arguments, results, key, {0, static_cast<int32_t>(threads), nullptr});
 }
 
 ffi::Error call_on_cuda(void* stream, ffi::RemainingArgs arguments, ffi::RemainingRets results, std::string_view key,
                         int64_t threads) {
-    return call(arguments, results, key, threads, stream);
+    return call(arguments, results, key, {1, static_cast<int32_t>(threads), stream});
 }
 
 }  // namespace

@@ -16,13 +16,21 @@ typedef struct grid_buffer {
     int64_t scalars; /* in all rows */
 } grid_buffer;
 
+/* Where a call runs. */
+typedef struct grid_place {
+    int32_t on_gpu;
+    int32_t threads; /* at most, on a CPU */
+    void* stream;    /* of a GPU */
+} grid_place;
+
 typedef struct grid_bridge {
     uint32_t abi; /* GRID_BRIDGE_ABI */
 
-    /* Calls the function that was published under a key, with the inputs and outputs that it was published for. On a GPU
-     * the work is enqueued on `stream`. Returns null, or what went wrong, until the next call on this thread. */
+    /* Calls the function that was published under a key, with the inputs and outputs that it was published for. All of
+     * them are in host memory, or in the memory of a GPU, where the work is enqueued on the stream. Returns null, or what
+     * went wrong, until the next call on this thread. */
     const char* (*call)(const char* key, int64_t length, const grid_buffer* in, int32_t num_in, const grid_buffer* out,
-                        int32_t num_out, int32_t threads, void* stream);
+                        int32_t num_out, const grid_place* place);
 } grid_bridge;
 
 #ifdef __cplusplus

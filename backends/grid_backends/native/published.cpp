@@ -40,7 +40,11 @@ class Published {
     }
     virtual ~Published() = default;
 
-    void call(const grid_buffer* in, int num_in, const grid_buffer* out, int num_out, int threads, void* stream) const {
+    void call(const grid_buffer* in, int num_in, const grid_buffer* out, int num_out, const grid_place& place) const {
+        if (on_gpu() != (place.on_gpu != 0)) {
+            throw CallError(declared_.subject + ": the robot is on the " + (on_gpu() ? "GPU" : "CPU") + ", and the program runs "
+                            "on the other one; run it there, or build the robot with another device=");
+        }
         if (num_in != static_cast<int>(places_.size()) || num_out != static_cast<int>(declared_.outputs.size())) {
             throw CallError(declared_.subject + ": called with another number of arrays than it was published for");
         }
@@ -53,19 +57,20 @@ class Published {
             raw.out_stride[i] = argument.size;
         }
         for (int i = 0; i < num_in; ++i) {
-            const int place = places_[i];
-            const Argument& argument = declared_.inputs[place];
+            const int input = places_[i];
+            const Argument& argument = declared_.inputs[input];
             const bool shared = in[i].scalars == argument.size;
             if (!shared && in[i].scalars != raw.batch * argument.size) fail(argument, in[i], raw.batch);
-            raw.in[place] = in[i].data;
-            raw.in_stride[place] = shared ? 0 : argument.size;
-            raw.given |= uint64_t{1} << place;
+            raw.in[input] = in[i].data;
+            raw.in_stride[input] = shared ? 0 : argument.size;
+            raw.given |= uint64_t{1} << input;
         }
-        if (raw.batch > 0) run(raw, threads, stream);
+        if (raw.batch > 0) run(raw, place);
     }
 
    protected:
-    virtual void run(const RawCall& raw, int threads, void* stream) const = 0;
+    virtual bool on_gpu() const = 0;
+    virtual void run(const RawCall& raw, const grid_place& place) const = 0;
 
    private:
     static int64_t rows(const grid_buffer& buffer, const Argument& argument) {
@@ -87,7 +92,8 @@ class OnCpu : public Published {
         : Published(function.declared(), std::move(places)), function_(function) {}
 
    private:
-    void run(const RawCall& raw, int threads, void*) const override { function_.evaluate(raw, threads); }
+    bool on_gpu() const override { return false; }
+    void run(const RawCall& raw, const grid_place& place) const override { function_.evaluate(raw, place.threads); }
 
     const Function& function_;
 };
@@ -98,7 +104,8 @@ class OnCuda : public Published {
         : Published(function.declared(), std::move(places)), function_(function) {}
 
    private:
-    void run(const RawCall& raw, int, void* stream) const override {
+    bool on_gpu() const override { return true; }
+    void run(const RawCall& raw, const grid_place& where) const override {
         cuda::Operands operands;
         std::copy(std::begin(raw.in), std::end(raw.in), operands.in);
         std::copy(std::begin(raw.in_stride), std::end(raw.in_stride), operands.in_stride);
@@ -109,7 +116,7 @@ class OnCuda : public Published {
         cuda::CudaUnit& unit = function_.launcher().unit();
         unit.load();
         const cuda::Scope scope(unit.device());
-        const auto queue = static_cast<cuda::Stream>(stream);
+        const auto queue = static_cast<cuda::Stream>(where.stream);
         const cuda::Device::Place place = unit.device().place(queue);
         function_.launcher().launch(operands, queue, *place.arena);
         if (place.captured) unit.keep_loaded();
@@ -160,11 +167,11 @@ void withdraw(const std::string& key) {
 }
 
 const char* call(const char* key, int64_t length, const grid_buffer* in, int32_t num_in, const grid_buffer* out,
-                 int32_t num_out, int32_t threads, void* stream) {
+                 int32_t num_out, const grid_place* place) {
     thread_local std::string said;
     try {
         const std::string name(key, static_cast<size_t>(length));
-        Registry::get().find(name)->call(in, num_in, out, num_out, threads, stream);
+        Registry::get().find(name)->call(in, num_in, out, num_out, *place);
         return nullptr;
     } catch (const std::exception& error) {
         said = error.what();
