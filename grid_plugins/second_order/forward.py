@@ -119,7 +119,7 @@ class Solver:
         self._output("d2qdd_dq", self._by_positions, every - self.tensors.of_one_joint)
         self._output("d2qdd_cross", self._by_velocity_and_position, set())
         self._output("d2qdd_dqd", partial(self._solved, Tensor.VELOCITIES), every)
-        self._output("d2qdd_du", partial(self._shared, self.inverse), set())
+        self._fill_inverse()
 
     def _by_positions(self, j: int, k: int) -> tuple[Product, ...]:
         shared = self._shared(self.by_position, j, k) + self._shared(self.by_position, k, j)
@@ -139,6 +139,18 @@ class Solver:
                     places = ((j, k), (k, j)) if mirrored else ((j, k),)
                     sums.append(Sum(products, tuple(Target(result, nv * a + b, nv * nv) for a, b in places)))
         with self.loops.section(name):
+            add_up(self.loops, nv, sums)
+
+    def _fill_inverse(self) -> None:
+        """Set the derivatives of the inverse mass matrix, entries on both sides of its diagonal once for both."""
+        nv, sums = self.nv, []
+        result = self.loops.result("d2qdd_du")
+        for j in range(nv):
+            for k in range(nv):
+                if products := self._shared(self.inverse, j, k):
+                    targets = Target(result, nv * j + k, nv * nv), Target(result, nv * nv * j + k, nv)
+                    sums.append(Sum(products, targets, first=j))
+        with self.loops.section("d2qdd_du"):
             add_up(self.loops, nv, sums)
 
 

@@ -6,9 +6,8 @@ what it reads of the vectors serves several times.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 from grid_core.trace.scalar import Real
 from grid_plugins.second_order.written_out import Loops, Named, TableRow
@@ -59,10 +58,11 @@ class Target:
 
 @dataclass(frozen=True)
 class Sum:
-    """A sum of products, and where it goes."""
+    """A sum of products, and where its entries from some first one on go."""
 
     products: tuple[Product, ...]
     targets: tuple[Target, ...]
+    first: int = 0
 
     @property
     def kind(self) -> Hashable:
@@ -78,13 +78,17 @@ class Sum:
 
 
 def add_up(loops: Loops, length: int, sums: Iterable[Sum]) -> None:
-    """Compute sums with as many entries."""
+    """Compute sums with as many entries, or the last ones of them."""
     alike: dict[Hashable, list[Sum]] = {}
     for each in sums:
         alike.setdefault(each.kind, []).append(each)
     for group in alike.values():
-        for size, firsts in blocks(length):
-            loops.loop(sorted(each.row(i) for each in group for i in firsts), _body(group[0], size))
+        tables: dict[int, list[list[int]]] = {}
+        for each in group:
+            for i, size in blocks(each.first, length):
+                tables.setdefault(size, []).append(each.row(i))
+        for size, table in tables.items():
+            loops.loop(sorted(table), _body(group[0], size))
 
 
 def _body(like: Sum, size: int) -> Callable[[TableRow], None]:
@@ -99,11 +103,9 @@ def _body(like: Sum, size: int) -> Callable[[TableRow], None]:
     return body
 
 
-def blocks(total: int) -> list[tuple[int, list[int]]]:
-    """Divide ``range(total)`` evenly; return the sizes of blocks, at most two, each with where its blocks begin."""
-    count = -(-total // WIDTH)
-    edges = [total * n // count for n in range(count + 1)]
-    found: dict[int, list[int]] = {}
-    for first, end in pairwise(edges):
-        found.setdefault(end - first, []).append(first)
-    return list(found.items())
+def blocks(first: int, length: int) -> Iterator[tuple[int, int]]:
+    """Yield where blocks of the entries from ``first`` on begin and how long they are; the last ones are alike."""
+    most = -(-length // -(-length // WIDTH))
+    for end in range(length, first, -most):
+        begin = max(first, end - most)
+        yield begin, end - begin

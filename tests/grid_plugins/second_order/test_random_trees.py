@@ -56,6 +56,9 @@ def test_against_differences_on_the_manifold(name: str, model: Model, seed: int,
 @pytest.mark.parametrize("robot", MIXED.values(), ids=MIXED)
 def test_what_is_symmetric_is_so_exactly(robot: Robot) -> None:
     model = robot.model()
-    found = tensors("idsva_so", model, random_inputs(model, 1, 2))
-    np.testing.assert_array_equal(found["d2tau_dqd"], found["d2tau_dqd"].swapaxes(2, 3))
-    np.testing.assert_array_equal(found["dM_dq"], found["dM_dq"].swapaxes(1, 2))
+    inputs = random_inputs(model, 1, 2)
+    found = {**tensors("idsva_so", model, inputs), **tensors("fdsva_so", model, inputs)}
+    for name in ("d2tau_dqd", "d2qdd_dqd"):
+        np.testing.assert_array_equal(found[name], found[name].swapaxes(2, 3), err_msg=name)
+    for name in ("dM_dq", "d2qdd_du"):
+        np.testing.assert_array_equal(found[name], found[name].swapaxes(1, 2), err_msg=name)
