@@ -19,6 +19,7 @@ from grid_core.kernel.builder import trace_algorithm, variants
 from grid_core.kernel.kernel import Argument, Kernel, Store
 from grid_core.kernel.partition import LATENCY, SMALL
 from grid_core.kernel.settings import TraceSettings
+from grid_core.kernel.tables import TABLES
 from grid_core.plugins.algorithm import Absent, Algorithm
 from grid_core.toolchains.architectures import Architectures
 
@@ -35,6 +36,10 @@ each other, and few values are alive."""
 LOCAL_BYTES = 16 << 10
 """Largest workspace of a thread alone. The driver sets memory aside for as many threads as the GPU could run at once,
 whether or not they run; a larger workspace is in scratch, which is bounded."""
+
+SHORT_BYTES = 256
+MOST_SMALL_BYTES = 16 << 10
+"""Bytes of a launch for rows that all samples share: at least, and at most (the runner has as much)."""
 
 IN_PLACE = 4
 """Scalars of an input that is read where it is, as those that are rarely given are: gravity is in the launch itself."""
@@ -179,11 +184,12 @@ def _zero_places(kept: Mapping[str, Layout]) -> Iterator[str]:
 def describe(algorithm: Algorithm, dtype: str, wanted: Architectures, kernels: Sequence[BlockKernel]) -> dict[str, Any]:
     """Return what the runner needs to know of a unit, as JSON values."""
     return {
-        "abi": 3,
+        "abi": 4,
         "algorithm": algorithm.name,
         "dtype": dtype,
         "machine": list(wanted.machine),
         "portable": list(wanted.portable),
+        "small_bytes": small_bytes(algorithm, dtype, kernels),
         "kernels": [
             {
                 "name": kernel.name,
@@ -203,6 +209,17 @@ def describe(algorithm: Algorithm, dtype: str, wanted: Architectures, kernels: S
             for kernel in several
         ],
     }
+
+
+def small_bytes(algorithm: Algorithm, dtype: str, kernels: Sequence[BlockKernel]) -> int:
+    """Return the room in a launch for rows in host memory that all samples share.
+
+    It is enough for a few short vectors, and for what a handle supplies by itself: tables of parameters, and what it
+    reads from the words that a caller passes.
+    """
+    supplied = {i.name for i in algorithm.inputs if i.read is not None} | {t.input.name for t in TABLES.values()}
+    sizes = {a.name: a.size for kernel in kernels for a in kernel.inputs if a.name in supplied}
+    return min(SHORT_BYTES + -(-sum(sizes.values()) * SCALAR_BYTES[dtype] // 8) * 8, MOST_SMALL_BYTES)
 
 
 def files(kernels: Sequence[BlockKernel]) -> list[list[BlockKernel]]:
@@ -253,9 +270,6 @@ def render_cuda_unit(
     algorithm: Algorithm, model: Model, dtype: str, kernels: Sequence[BlockKernel], template_folders: Sequence[str] = ()
 ) -> list[str]:
     """Return the CUDA source files of one algorithm for one robot."""
-    return [
-        render_template(
-            "unit.cu.j2", template_folders, algorithm=algorithm, model=model, scalar=SCALARS[dtype], kernels=several
-        )
-        for several in files(kernels)
-    ]
+    room = small_bytes(algorithm, dtype, kernels)
+    common = {"algorithm": algorithm, "model": model, "scalar": SCALARS[dtype], "small_bytes": room}
+    return [render_template("unit.cu.j2", template_folders, **common, kernels=several) for several in files(kernels)]

@@ -142,7 +142,7 @@ void HostCall::bind_inputs() {
     for (int i = 0; i < static_cast<int>(declared_.inputs.size()); ++i) {
         if ((operands_.given >> i & 1) == 0) continue;
         const int64_t size = declared_.inputs[i].size, stride = call_.in_stride[i];
-        if (stride == 0 && operands_.put_small(i, call_.in[i], size * item, item)) continue;
+        if (stride == 0 && operands_.put_small(i, call_.in[i], size * item, launcher_.unit())) continue;
         operands_.in[i] = call_.in[i];
         operands_.in_stride[i] = stride;
         if (pool.holds(call_.in[i], extent(stride, size, call_.batch) * item)) continue;

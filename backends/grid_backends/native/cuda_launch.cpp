@@ -8,7 +8,7 @@ namespace grid::cuda {
 
 namespace {
 
-// The kernel's parameter: pointers, strides, scratch, batch and small rows, each of 8 bytes.
+// The kernel's parameter: pointers, strides, scratch and batch, each of 8 bytes, and small rows.
 class Parameter {
    public:
     template <class T>
@@ -17,13 +17,12 @@ class Parameter {
         std::memcpy(words_ + count_++, &value, 8);
     }
     void add(const char* bytes, size_t used) {
-        std::memcpy(words_ + count_, bytes, used);
-        count_ += kSmallBytes / 8;
+        if (used != 0) std::memcpy(words_ + count_, bytes, used);
     }
     void* data() { return words_; }
 
    private:
-    uint64_t words_[4 * kMaxArguments + 2 + kSmallBytes / 8];
+    uint64_t words_[4 * kMaxArguments + 2 + kMostSmall / 8];  // the driver reads as many as the kernel takes
     size_t count_ = 0;
 };
 
@@ -72,11 +71,11 @@ bool same_inputs(const KernelVariant& a, const Variant& b) { return a.sources ==
 
 }  // namespace
 
-bool Operands::put_small(int index, const void* row, size_t bytes, int64_t scalar_bytes) {
-    if (small_used + bytes > kSmallBytes) return false;
+bool Operands::put_small(int index, const void* row, size_t bytes, const CudaUnit& unit) {
+    if (small_used + bytes > unit.small_bytes) return false;
     std::memcpy(small + small_used, row, bytes);
     in[index] = nullptr;
-    in_stride[index] = -1 - static_cast<int64_t>(small_used) / scalar_bytes;
+    in_stride[index] = -1 - static_cast<int64_t>(small_used) / unit.scalar_bytes;
     small_used += bytes;
     return true;
 }

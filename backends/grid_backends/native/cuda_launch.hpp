@@ -13,7 +13,7 @@
 namespace grid::cuda {
 
 constexpr int kLanes = 32;           // samples of a block or cluster
-constexpr size_t kSmallBytes = 256;  // of shared inputs that travel with a launch
+constexpr size_t kMostSmall = 16 << 10;  // bytes of shared inputs that travel with a launch
 
 // The arguments of one call, by declared input and output; see Arguments in block.cuh for the strides.
 struct Operands {
@@ -24,10 +24,10 @@ struct Operands {
     uint64_t given = 0;
     int64_t batch = 1;
 
-    // Puts one row, for all samples, into the launch itself; false if there is no room.
-    bool put_small(int index, const void* row, size_t bytes, int64_t scalar_bytes);
+    // Puts one row, for all samples, into the launch itself; false if the unit has no room.
+    bool put_small(int index, const void* row, size_t bytes, const CudaUnit& unit);
 
-    alignas(8) char small[kSmallBytes];
+    alignas(8) char small[kMostSmall];
     size_t small_used = 0;
 };
 

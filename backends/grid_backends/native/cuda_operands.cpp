@@ -92,7 +92,7 @@ void DeviceCall::bind_input(int index, PyObject* value, const Device& device) {
         bind_view(index, *inputs_[index], device);
     } else if (!standard) {
         bind_row(index, value);
-    } else if (!operands_.put_small(index, argument.standard.data(), argument.standard.size(), declared_.scalar_bytes)) {
+    } else if (!operands_.put_small(index, argument.standard.data(), argument.standard.size(), launcher_.unit())) {
         throw ArgumentError(named(argument, "argument") + " has a default that is too long for a launch; pass an array");
     }
     operands_.given |= uint64_t{1} << index;
@@ -118,7 +118,7 @@ void DeviceCall::bind_row(int index, PyObject* value) {
         throw ArgumentError(named(argument, "argument") + " is in host memory and other arrays of the call are on a device; "
                             "pass all as device arrays, or all as NumPy arrays");
     }
-    if (operands_.put_small(index, row.data(), row.size(), declared_.scalar_bytes)) return;
+    if (operands_.put_small(index, row.data(), row.size(), launcher_.unit())) return;
     throw ArgumentError(named(argument, "argument") + " is in host memory and too long to travel with the launch; pass a "
                         "device array");
 }

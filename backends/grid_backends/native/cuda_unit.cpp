@@ -24,7 +24,7 @@ struct Header {
 };
 constexpr uint32_t kMagic = 0xBA55ED50;
 
-constexpr int kAbi = 3;
+constexpr int kAbi = 4;
 constexpr size_t kScratchShare = 16;  // of the device's memory, one part is for the scratch of a launch
 
 Sizes sizes(const py::handle& arguments) {
@@ -88,6 +88,7 @@ void CudaUnit::read(const py::dict& description) {
     const auto dtype = description["dtype"].cast<std::string>();
     scalar_bytes = dtype == "float32" ? 4 : dtype == "float64" ? 8 : 0;
     if (scalar_bytes == 0) fail("expected dtype float32 or float64, found " + dtype);
+    small_bytes = description["small_bytes"].cast<size_t>();
     for (const auto& entry : description["kernels"]) shapes.push_back(shape(entry));
 }
 

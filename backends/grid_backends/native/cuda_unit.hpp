@@ -57,6 +57,7 @@ class CudaUnit {
     const int device_index;
     std::string algorithm;
     int64_t scalar_bytes = 0;
+    size_t small_bytes = 0;  // of shared inputs that travel with a launch
     std::vector<int> machine;   // compute capabilities that it has machine code for: 90 for 9.0
     std::vector<int> portable;  // and PTX
     std::vector<Shape> shapes;

@@ -19,7 +19,7 @@ namespace grid {
 // A launch has any number of blocks (a multiple of the kernel's `blocks`, which form a cluster) of `32 * warps` threads,
 // which share out the batch in groups of 32 samples, and the kernel's `shared_bytes` of dynamic shared memory. `scratch`
 // has room for the kernel's scratch scalars per block.
-template <int In, int Out>
+template <int In, int Out, int Small>
 struct Arguments {
     const void* in[In];
     void* out[Out];
@@ -27,7 +27,7 @@ struct Arguments {
     long long out_stride[Out];
     void* scratch;
     long long batch;
-    double small[32];
+    double small[Small];
 };
 
 // N scalars that one instruction moves.

@@ -113,11 +113,12 @@ def write_unit(
         text = "".join(lines).encode()
         images.append(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(text)) + text)
     description = {
-        "abi": 3,
+        "abi": 4,
         "algorithm": name,
         "dtype": dtype,
         "machine": [90],
         "portable": [],
+        "small_bytes": 256,
         "kernels": kernels,
         **changes,
         **(written or {}),

@@ -235,6 +235,17 @@ def test_host_vectors_have_to_be_short(toy: Any, samples: Any) -> None:
         call(toy, q[0], *on_device(qd), qdd=qd[0], f_ext=np.zeros(NF))
 
 
+def test_units_have_room_for_what_they_were_built_for(open_toy: Any, samples: Any) -> None:
+    q, qd = samples(3)
+    f_ext = np.arange(float(NF))
+    toy = open_toy(small_bytes=1024)
+    rows = (np.tile(row, (3, 1)) for row in (qd[0], f_ext))
+    qdd, wrenches = on_device(*rows)
+    apart = call(toy, *on_device(np.tile(q[0], (3, 1)), qd), qdd=qdd, f_ext=wrenches)
+    shared = call(toy, q[0], *on_device(qd), qdd=qd[0], f_ext=f_ext)
+    np.testing.assert_array_equal(shared.numpy(), apart.numpy())
+
+
 def test_an_array_on_another_device_is_refused(open_toy: Any, samples: Any) -> None:
     q, qd = on_device(*samples(3))
     elsewhere = call(open_toy(device=1), q, qd)

@@ -30,6 +30,8 @@ LEVEL = "sm_90"
 BRIEF = 20_000
 """Characters of a two-joint robot's unit; longer ones are compiled for that robot only."""
 
+PLAIN = TraceSettings()
+TABLES = TraceSettings(runtime=frozenset({"inertia", "transform", "joint_dynamics"}))
 JOINTS = (*chain("revolute", "spherical"), Node("prismatic", 0), Node("revolute", 2, follows=(0, -0.7, 0.2)))
 
 
@@ -54,10 +56,10 @@ def emitted() -> Iterator[Algorithm]:
             yield algorithm
 
 
-def render(algorithm: Algorithm, model: Model, dtype: str, level: str = LEVEL) -> str:
+def render(algorithm: Algorithm, model: Model, dtype: str, level: str = LEVEL, settings: TraceSettings = PLAIN) -> str:
     declared = load_catalogue(()).algorithms
     wanted = architectures_of(level)
-    kernels = cuda_kernels(algorithm, model, declared, TraceSettings(), dtype, wanted)
+    kernels = cuda_kernels(algorithm, model, declared, settings, dtype, wanted)
     assert all(kernel.memory.shared_bytes <= wanted.shared_bytes for kernel in kernels)
     return "\n".join(render_cuda_unit(algorithm, model, dtype, kernels))
 
@@ -98,3 +100,13 @@ def test_robots_without_joints_have_empty_rows(nvcc: NvccCompiler, tmp_path: Pat
     model = quiet_model(describe((), 23))
     family = [a for a in emitted() if a.family == "dynamics"]
     assert compile_units(nvcc, tmp_path / "units", [render(a, model, "float32") for a in family])
+
+
+def test_tables_travel_with_the_launch(nvcc: NvccCompiler, tmp_path: Path) -> None:
+    """All three of a joint class each: more than the 256 bytes of other units."""
+    model = quiet_model(describe(JOINTS, 22))
+    algorithm = load_catalogue(()).algorithms["inverse_dynamics"]
+    source = render(algorithm, model, "float64", settings=TABLES)
+    tables = 8 * (10 * model.nb + 6 * model.nb + 4 * model.nv)
+    assert f", {(256 + tables) // 8}> io" in source
+    assert compile_units(nvcc, tmp_path / "units", [source])
