@@ -21,7 +21,7 @@ XDIST = ["-n", os.environ.get("GRID_RBD_TEST_WORKERS", "2")]
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
     """Run the tests on every supported Python."""
-    session.install("-e", ".[test]")
+    session.install("-e", ".[test,jax]")
     session.run("pytest", *XDIST, *session.posargs)
 
 

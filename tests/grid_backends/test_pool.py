@@ -76,6 +76,7 @@ def test_many_callers_at_once(heavy: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*fork.*JAX:RuntimeWarning")  # where other tests of this process used it
 def test_forked_children_get_a_pool_of_their_own(heavy: Any, native: ModuleType) -> None:
     run(heavy, 1003, 4)
     with ThreadPoolExecutor(2) as executor:

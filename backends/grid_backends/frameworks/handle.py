@@ -80,8 +80,11 @@ class FrameworkHandle(RobotHandle):
     # -- calls --------------------------------------------------------------------------------------------------------
 
     def _opened(self, signature: Signature) -> Call:
+        result = signature.result  # found here, since compilers that trace a call do not look into cached properties
+
         def call(values: Arrays, *_: Any) -> Any:
-            return self._packed(signature, self._called(signature, values))
+            outputs = self._called(signature, values)
+            return outputs[0] if result is None else result(*outputs)
 
         return call
 

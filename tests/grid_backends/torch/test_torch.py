@@ -76,7 +76,7 @@ def test_shared_arguments_and_those_with_defaults(robot: Any) -> None:
     assert torch.autograd.gradcheck(lambda a, f, g: robot.inverse_dynamics(q, qd, a, gravity=g, f_ext=f), shared)
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:FutureWarning")
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
 def test_transforms(robot: Any) -> None:
     q, qd, qdd = motion(robot, grad=False)
     batched = robot.inverse_dynamics(q, qd, qdd[0])
