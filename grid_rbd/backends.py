@@ -96,7 +96,7 @@ class StoredUnits:
     def __init__(
         self, name: str, request: RobotRequest, store: Store, built: Mapping[str, Path], *, lazy: bool
     ) -> None:
-        self.identity = request.identity().digest
+        self.identity = f"{request.identity().digest} in {store.root}"
         self.store = store
         self._built, self._lazy = built, lazy
         self._on_demand = UnitsOnDemand(name, request, store, built)

@@ -25,7 +25,7 @@ class Units(Protocol):
 
     @property
     def identity(self) -> str:
-        """What tells this build of a robot from others, also in other processes."""
+        """What tells this build of a robot, in its store, from others, also in other processes."""
 
     @property
     def store(self) -> Store:
