@@ -15,30 +15,39 @@ from rich.table import Table
 from grid_core.toolchains import detect_level, find_compiler
 from grid_core.version import __version__
 from grid_rbd.cli.failures import FAILURE
-from grid_rbd.cli.options import Algorithms, CacheDir, FloatingBase, JsonFlag, Plugins, algorithm_list
+from grid_rbd.cli.options import CacheDir, FloatingBase, JsonFlag, Plugins, algorithm_list
 from grid_rbd.cli.output import count_text, errors, results, table, write_json
 from grid_rbd.examples import find_description
 from grid_rbd.progress import on_terminal
-from grid_rbd.trial import TOLERANCES, Operation, Trial, try_robot
+from grid_rbd.trial import TOLERANCES, TRIED, Operation, Trial, try_robot
 
 
 def try_command(
     robot: Annotated[str, typer.Argument(help="A URDF file, or the name of an example.")] = "arm7",
     batch: Annotated[int, typer.Option("--batch", "-b", min=1, help="Samples per call.")] = 1024,
     floating_base: FloatingBase = False,
-    algorithms: Algorithms = None,
+    algorithms: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--algorithms",
+            "-a",
+            metavar="NAMES",
+            show_default=False,
+            help=f"Algorithms and profiles, separated by commas; may be repeated. Default: {TRIED}; all takes minutes.",
+        ),
+    ] = None,
     plugins: Plugins = None,
     cache_dir: CacheDir = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Build a robot that ships with grid-rbd, measure every operation, and compare with the reference evaluation."""
+    """Build a robot that ships with grid-rbd, measure its operations, and compare with the reference evaluation."""
     description = find_description(robot)
     with _progress() as on_operation:
         trial = try_robot(
             description,
             batch=batch,
             floating_base=floating_base,
-            algorithms=algorithm_list(algorithms),
+            algorithms=algorithm_list(algorithms) or TRIED,
             cache_dir=cache_dir,
             plugins=tuple(plugins or ()),
             on_operation=on_operation,
