@@ -45,6 +45,7 @@ DOCUMENTED = (
     "integrator_gradient: q, qd, u, dt, *, integrator_type='euler', gravity=-9.81",
     "plant_step: x, u, dt, *, integrator_type='euler', gravity=-9.81",
     "plant_step_gradient: x, u, dt, *, integrator_type='euler', gravity=-9.81",
+    "plant_step_hessian: x, u, dt, *, integrator_type='euler', gravity=-9.81",
     "quadratic_state_cost: x, x_des, Q",
     "quadratic_input_cost: u, u_des, R",
     "ee_pos_cost: q, p_des, W",
