@@ -43,15 +43,17 @@ HANDLE_WORDS = frozenset(
     re.findall(
         r"\w+",
         """
-        apply_batch_overlay apply_profile_overlay attach_tool capabilities close closed configuration_layout
+        apply_batch_overlay apply_profile_overlay attach_tool backend capabilities capture close closed
+        configuration_layout
         contact_frames context coordinate_block coordinate_block_count cost_frames ctx_id detach_tool device
-        device_profile dims dtype floating_base frames friction_model inertia_params install_device_pool is_pinned
+        device_profile dims dtype floating_base frames framework friction_model inertia_params install_device_pool
+        is_pinned
         joint_armature joint_damping joint_effort_limits joint_friction joint_friction_width joint_names
         joint_pos_limits joint_vel_limits
         kernel_max_threads max_batch max_perf_level_threads meta model model_version mujoco name nb neutral nq
         num_bodies num_ees num_joints num_vel nv output_convention output_layout pinned_empty random
         runtime_inertia runtime_joint_dynamics runtime_transform set_inertia_params set_joint_dynamics
-        set_threads_per_block set_transform_params threads threads_per_block tool transform_params
+        set_threads_per_block set_transform_params threads threads_per_block tool transform_params xp
         """,
     )
 )
