@@ -21,6 +21,9 @@ from grid_plugins.integrators.step import Stage, increment, stages_of
 
 def emit_gradient(scheme: Scheme, k: KernelBuilder) -> None:
     n = k.model.nv
+    if n == 0:
+        k.output("ab", [])
+        return
     if len(scheme.nodes) == 1:
         stages = list(stages_of(k, scheme))
         by_increment, by_rates = _single(k, scheme, stages[0])

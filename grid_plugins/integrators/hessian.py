@@ -281,6 +281,9 @@ class Turn:
 
 
 def emit_hessian(scheme: Scheme, k: KernelBuilder) -> None:
+    if k.model.nv == 0:
+        k.output("hess", [])
+        return
     made, h = Sensitivity(k), k.input("dt")
     stages = list(stages_of(k, scheme))
     velocities, accelerations = [made.velocities()], [made.at_rest(stages[0])]

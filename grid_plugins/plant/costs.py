@@ -13,7 +13,7 @@ from grid_core.plugins.robot_view import RobotView
 from grid_core.trace.linalg import dot, minus
 from grid_core.trace.scalar import Real
 from grid_plugins.plant.activations import Activation
-from grid_plugins.plant.features import plain, state_tangent
+from grid_plugins.plant.features import FrameFeatures, cost_frame, plain, state_tangent
 from grid_plugins.plant.signature import P_DES, QD, U_DES, W3, X_DES, Q, U, X, weights
 from grid_plugins.plant.terms import Feature, Term, Values, embedded, outputs
 
@@ -83,10 +83,8 @@ def read_full_newton(robot: RobotView, given: Mapping[str, Any]) -> float | None
 
 
 def emit_end_effector(k: KernelBuilder) -> None:
-    q = k.input("q")
-    position = k.call("end_effector_pose", q=q)[:3]
-    jacobian = k.call("end_effector_pose_gradient", q=q)[:3]
-    _put_embedded(k, minus(tuple(position), tuple(k.input("p_des"))), jacobian)
+    feature = FrameFeatures(k, cost_frame(k, 0), k.input("q")).position(k.input("p_des"))
+    _put_embedded(k, feature.residual, [row[: k.model.nv] for row in feature.jacobian])
 
 
 def emit_com(k: KernelBuilder) -> None:
@@ -154,7 +152,7 @@ ALGORITHMS = (
         inputs=(Q, P_DES, W3),
         outputs=outputs("nx", "the tangent, in the width of a state"),
         emit=emit_end_effector,
-        requires=("end_effector_pose", "end_effector_pose_gradient"),
+        requires=("frame_motion",),
         profiles=("plant",),
         notes=EMBEDDED,
     ),

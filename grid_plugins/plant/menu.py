@@ -12,6 +12,7 @@ from grid_core.errors import ArgumentError, nearest
 from grid_core.kernel.builder import KernelBuilder
 from grid_core.plugins.algorithm import Absent, Algorithm, Input, Output, resolve
 from grid_core.plugins.robot_view import RobotView
+from grid_core.trace.functions import less, select
 from grid_core.trace.linalg import Matrix, dot
 from grid_core.trace.scalar import Real
 from grid_plugins.plant.activated import SOURCE
@@ -33,6 +34,9 @@ from grid_plugins.plant.terms import Feature, Term, Values
 
 TERMS = ("frame_pos", "state", "input", "linear_x", "linear_u", "orientation", "velocity", "frame_pos_2")
 """Names of the terms; the position is the place of a term's activation and scale."""
+
+ALONG_INPUT = ("input", "linear_u")
+"""Those that are along the input; the others are along the state."""
 
 STATE, INPUT = "2*nv", "nu"
 """Widths of the variables: the tangent of the state, and the actuated inputs."""
@@ -114,21 +118,28 @@ def emit_menu(k: KernelBuilder) -> None:
             k.output(hessian, total.hessian(k))
 
 
-ALONG_INPUT = ("input", "linear_u")
-
-
 def _features(k: KernelBuilder) -> Iterator[tuple[str, Feature, str]]:
     """Yield the terms in their order: name, feature, and the input that has the weights."""
     x, u, nq = k.input("x"), k.input("u"), k.model.nq
     first, second = (FrameFeatures(k, cost_frame(k, number), x[:nq], x[nq:]) for number in (0, 1))
     yield "frame_pos", first.position(k.input("ee_des")), "W"
-    yield "state", state_tangent(k, x, k.input("x_des")), "Q"
+    yield "state", state_tangent(k, x, _turned(k, k.input("x_des"))), "Q"
     yield "input", plain(u, k.input("u_des")), "R"
     yield "linear_x", _linear_state(k, x), "Wx"
     yield "linear_u", linear(k.input("Au"), u, k.input("bu"), k.input("tu")), "Wu"
     yield "orientation", first.orientation(k.input("R_des")), "Wo"
     yield "velocity", first.velocity(k.input("v_des")), "Wv"
     yield "frame_pos_2", second.position(k.input("cf_des")), "Wcf"
+
+
+def _turned(k: KernelBuilder, x: Values) -> Values:
+    """Return a state in which quaternions of zeros, those of a target that is left out, are no rotation."""
+    found = list(x)
+    for kind, q0, _, nq, _ in k.model.coordinate_blocks:
+        if kind != "scalar":
+            quaternion = x[q0 + nq - 4 : q0 + nq]
+            found[q0 + nq - 1] = select(less(0.0, dot(quaternion, quaternion)), quaternion[3], 1.0)
+    return found
 
 
 def _linear_state(k: KernelBuilder, x: Values) -> Feature:
@@ -191,7 +202,7 @@ def _optional(declared: Input, name: str = "") -> Input:
 PARAMETERS = (
     _parameter("ee_des", ("3",), "frame_pos: position of cost frame 0, the first end effector, to be at (m)"),
     _optional(weights("W", "3", "frame_pos")),
-    _parameter("x_des", ("nx",), "state: state to be at; quaternions of zeros are no rotation"),
+    _parameter("x_des", ("nx",), "state: state to be at; a quaternion of zeros is no rotation"),
     _optional(weights("Q", STATE, "state, along its tangent")),
     _parameter("u_des", (INPUT,), "input: input to have (N m, N)"),
     _optional(weights("R", INPUT, "input")),

@@ -64,7 +64,8 @@ class Reference:
         batch = len(next(iter(inputs.values())))
         inputs = {"gravity": np.tile([0.0, 0.0, -9.81], (batch, 1)), **inputs}
         values = evaluate(self._kernels[name, absent], {k: np.reshape(v, (len(v), -1)) for k, v in inputs.items()})
-        shaped = {o.name: values[o.name].reshape(-1, *resolve(o.shape, self.dims)) for o in algorithm.outputs}
+        shapes = {o.name: resolve(o.shape, self.dims) for o in algorithm.outputs}
+        shaped = {name: values[name].reshape(len(values[name]), *shape) for name, shape in shapes.items()}
         return shaped if len(shaped) > 1 else next(iter(shaped.values()))
 
 

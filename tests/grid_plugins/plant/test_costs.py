@@ -7,8 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
+from grid_core.plugins.algorithm import resolve
 from tests.oracle.derivatives import slope
-from tests.oracle.evaluation import Inputs, Reference, relative_error
+from tests.oracle.evaluation import Inputs, Reference, algorithms, quiet_model, relative_error
 from tests.oracle.robots import MIXED, TREES
 from tests.oracle.steps import derivative_along_state, state, state_difference
 
@@ -110,3 +111,28 @@ def test_barriers_by_differences() -> None:
             values = slope(lambda t, s=step, v=name: robot("joint_torque_barrier", var=x + t * s, **given)[v], 1e-4)
             values = values[:, k] if values.ndim > 1 else values
             np.testing.assert_allclose(found[of][:, k] * length, values, rtol=1e-6, atol=1e-7)
+
+
+LINK = """<link name="{}"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+STILL = (
+    f'<robot name="still">{LINK.format("a")}{LINK.format("b")}'
+    '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint></robot>'
+)
+
+
+KERNELS = [
+    algorithm.name
+    for algorithm in algorithms().values()
+    if algorithm.emit and not algorithm.needs and algorithm.family in ("plant", "integrators")
+]
+
+
+@pytest.mark.parametrize("name", [name for name in KERNELS if name != "com_cost"])
+def test_a_robot_that_cannot_move(name: str) -> None:
+    """Every kernel exists for it, but for the centre of the mass that moves, of which there is none."""
+    robot = Reference(quiet_model(STILL))
+    inputs = {i.name: np.ones((2, *resolve(i.shape, robot.dims))) for i in algorithms()[name].inputs}
+    found = robot(name, **inputs)
+    for value in found.values() if isinstance(found, dict) else (found,):
+        assert np.isfinite(value).all()

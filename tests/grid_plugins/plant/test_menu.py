@@ -183,7 +183,7 @@ def test_what_is_left_out_costs_nothing() -> None:
             np.testing.assert_allclose(found, expected[key], rtol=1e-13, atol=1e-13)
 
     off = plain | {"activation": np.full((B, len(TERMS)), float(NONE))}
-    bare = {key: plain[key] for key in ("x", "u", "x_des")} | {"eps": np.ones((B, len(TERMS)))}
+    bare = {key: plain[key] for key in ("x", "u", "eps")}
     for given in (off, bare):
         for found in robot("tracking_cost_menu", **given).values():
             np.testing.assert_array_equal(found, 0.0)
