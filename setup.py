@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pybind11.setup_helpers import Pybind11Extension
+from pybind11.setup_helpers import ParallelCompile, Pybind11Extension
 from setuptools import find_packages, setup
 
 ROOTS = {
@@ -45,10 +45,11 @@ def runner() -> Pybind11Extension:
     )
 
 
-setup(
-    packages=packages(),
-    package_dir={top: f"{root}/{top}" for top, root in ROOTS.items()},
-    include_package_data=False,
-    package_data=dict.fromkeys(ROOTS, DATA),
-    ext_modules=[runner()],
-)
+with ParallelCompile("GRID_RBD_BUILD_JOBS"):
+    setup(
+        packages=packages(),
+        package_dir={top: f"{root}/{top}" for top, root in ROOTS.items()},
+        include_package_data=False,
+        package_data=dict.fromkeys(ROOTS, DATA),
+        ext_modules=[runner()],
+    )
