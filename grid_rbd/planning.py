@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from grid_core.build import make_plan
+from grid_core.build.models import check_description
 from grid_core.build.record import usable_record
 from grid_rbd.basics import checked_name, open_store
 from grid_rbd.growing import grown
@@ -25,6 +26,11 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
     **opts
         As for :func:`register_robot`, ``urdf_string`` and ``cache_dir`` included.
 
+    Raises
+    ------
+    URDFParseError
+        The description is not valid.
+
     Returns
     -------
     dict
@@ -40,6 +46,7 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
 def plan_report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
     """Return the report of :func:`build_plan` for a checked wish."""
     wish = grown(name, wish, store)
+    check_description(wish.request, store)
     record = usable_record(name, store)
     plan = make_plan(wish.request, store, record["inputs"] if record else None)
     reasons = [f"{unit.algorithm}: {unit.reason}" for unit in plan.missing]

@@ -158,8 +158,8 @@ def _target(device: str, given: Mapping[str, Any]) -> tuple[str, str | None]:
     cpu_level = given["cpu_level"]
     if cpu_level is not None and not isinstance(cpu_level, str):
         raise OptionError(f"cpu_level is {cpu_level!r}, expected the name of a level, such as 'x86-64-v3' or 'native'")
-    kind = str(device).partition(":")[0]
-    if kind not in DEVICES:
+    kind, colon, _ = str(device).partition(":")
+    if kind not in DEVICES or (colon and kind != "cuda"):
         raise OptionError(f"device is {device!r}, expected one of {', '.join(DEVICES)}, or 'cuda:1' and its like")
     gpu = [name for name in ("cuda_arch", "cuda_archs") if given[name] is not None]
     if kind == "auto":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from grid_core.build.request import RobotRequest
 from grid_core.model import Model
-from grid_store import Entry, Store
+from grid_store import Entry, Store, StoreWriteError
 
 DESCRIPTION, MODEL = "robot.urdf", "model.json"
 
@@ -27,11 +27,33 @@ def read_model(entry: Entry) -> Model:
     return Model.from_json(entry.verified(MODEL).read_text("utf-8"))
 
 
-def _write(folder: Path, request: RobotRequest) -> dict[str, str]:
+def check_description(request: RobotRequest, store: Store) -> None:
+    """Parse the description, unless that was done before; nothing is written.
+
+    Raises
+    ------
+    URDFParseError
+        The description is not valid.
+    """
+    if store.get(request.model_key().digest) is None:
+        _parsed(request)
+
+
+def _parsed(request: RobotRequest) -> Model:
     from grid_core.model import load_model
 
     options = request.options
-    model = load_model(request.source, floating_base=options.floating_base, follow_mimic=options.follow_mimic)
-    (folder / DESCRIPTION).write_bytes(request.source.data)
-    (folder / MODEL).write_text(model.to_json(), "utf-8")
+    return load_model(request.source, floating_base=options.floating_base, follow_mimic=options.follow_mimic)
+
+
+def _write(folder: Path, request: RobotRequest) -> dict[str, str]:
+    model = _parsed(request)
+    try:
+        (folder / DESCRIPTION).write_bytes(request.source.data)
+        (folder / MODEL).write_text(model.to_json(), "utf-8")
+    except OSError as error:
+        raise StoreWriteError(
+            f"the model of {model.name!r} cannot be written to {folder}: {error}; free space there, or choose another "
+            "folder as cache_dir or GRID_RBD_CACHE_DIR"
+        ) from error
     return {"kind": "model", "robot": model.name}

@@ -118,7 +118,8 @@ def call_in_time(job: Callable[[], T]) -> T:
 def run_logged(command: Sequence[str], *, cwd: Path, log: Path) -> int:
     """Run a command without input, its output going to ``log`` behind the command itself; return the exit status.
 
-    The process and its children (a compiler driver has several) form a group that dies with the call.
+    The process and its children (a compiler driver has several) form a group that dies with the call. What they keep
+    for a while is in ``cwd``, so that whoever removes that folder removes it too.
     """
     with log.open("wb") as sink:
         sink.write(f"{shlex.join(command)}\n".encode())
@@ -126,7 +127,7 @@ def run_logged(command: Sequence[str], *, cwd: Path, log: Path) -> int:
         process = subprocess.Popen(
             command,
             cwd=cwd,
-            env=compiler_environment(),
+            env={**compiler_environment(), "TMPDIR": str(cwd.absolute())},
             stdin=subprocess.DEVNULL,
             stdout=sink,
             stderr=subprocess.STDOUT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,7 +105,7 @@ def generate_command(
         typer.echo(text, nl=False)
         return
     with _writing(output):
-        output.write_text(text, "utf-8")
+        _write(output, text)
     facts: dict[str, Any] = {"path": str(output), "bytes": output.stat().st_size, "namespace": namespace}
     if as_json:
         write_json(facts)
@@ -118,6 +119,21 @@ def _writing(output: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise OptionError(f"--output: {output} cannot be written: {error.strerror}; give another file") from error
+
+
+def _write(output: Path, text: str) -> None:
+    """Write a file as a whole or not at all; what is there and is no file, such as a pipe, is written to as it is."""
+    if output.exists() and not output.is_file():
+        output.write_text(text, "utf-8")
+        return
+    target = output.resolve()
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, "utf-8")
+        part.replace(target)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def _check_output(output: Path) -> None:

@@ -40,7 +40,7 @@ _CODES: tuple[tuple[tuple[type[BaseException], ...], int], ...] = (
     ((URDFParseError, FileNotFoundError), DESCRIPTION),
     ((ToolchainError, RunnerMissingError), TOOLCHAIN),
     ((RobotNotRegisteredError, StaleRobotError), ROBOT),
-    ((GridError, OSError), FAILURE),
+    ((GridError, OSError, MemoryError), FAILURE),
     ((KeyboardInterrupt, typer.Abort), INTERRUPTED),
     ((Terminated,), TERMINATED),
 )
@@ -92,6 +92,8 @@ def _message(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, Terminated):
         return "terminated"
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {str(error) or 'none is left'}; use a smaller batch"
     return str(error)
 
 

@@ -33,6 +33,8 @@ def check_root(layout: Layout) -> os.stat_result | None:
         raise _unavailable(layout, "this user has no home directory")
     try:
         status = layout.root.stat()
+        if not stat.S_ISDIR(status.st_mode):
+            raise _unavailable(layout, "it is not a directory")
         _refuse_writable_for_others(layout.root, status)
         _refuse_writable_for_others(layout.base, refuse_symlink(layout.base))
     except FileNotFoundError:

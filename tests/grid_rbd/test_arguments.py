@@ -24,6 +24,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"output_convention": "drake"}, OptionError, "output_convention is 'drake', expected one of pinocchio, mujoco"),
     ({"output_convention": "mujoco", "floating_base": True}, NotAvailableError, "use 'pinocchio' and convert"),
     ({"device": "tpu"}, OptionError, "device is 'tpu', expected one of auto, cpu, cuda, reference"),
+    ({"device": "cpu:1"}, OptionError, "device is 'cpu:1', expected one of auto, cpu, cuda, reference, or 'cuda:1'"),
     ({"device": "cuda:x"}, OptionError, "device is 'cuda:x', expected 'cuda' or 'cuda:0'"),
     ({"device": "cpu", "cuda_arch": 90}, OptionError, "cuda_arch=90 contradicts device='cpu'"),
     ({"cuda_arch": 90, "cpu_level": "native"}, OptionError, "cpu_level='native' contradicts device='cuda'"),

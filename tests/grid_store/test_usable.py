@@ -11,6 +11,8 @@ import platformdirs
 import pytest
 
 from grid_store import Key, Store, StoreUnavailableError, UnsafeStoreError
+from grid_store.layout import Layout
+from grid_store.usable import check_root
 
 Produce = Callable[[Path], dict[str, Any]]
 Run = Callable[..., str]
@@ -48,6 +50,12 @@ def test_a_root_that_its_group_can_write_is_shared(store: Store, key: Key, produ
     _fill(store, key, produce)
     assert _modes(store.root) == ({0o2770}, {0o660, 0o444})
     assert {path.stat().st_gid for path in store.root.rglob("*")} == {store.root.stat().st_gid}
+
+
+def test_a_root_that_is_a_device_is_refused() -> None:
+    """Not because every user can write to it, which nobody should change."""
+    with pytest.raises(StoreUnavailableError, match="store /dev/null: it is not a directory"):
+        check_root(Layout(Path("/dev/null")))
 
 
 @pytest.mark.parametrize("where", [".", "v1"])

@@ -5,15 +5,19 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grid_core.model import Model
 from tests.grid_plugins.centroidal.outputs import INVERTING, NAMES, OUTPUTS, algorithm_of, evaluated
-from tests.oracle.centroidal import CentroidalOracle
 from tests.oracle.derivatives import central_differences
 from tests.oracle.evaluation import Reference, inputs_of, quiet_model, random_inputs, relative_error
 from tests.oracle.trees import trees
+
+pytest.importorskip("pinocchio")
+
+from tests.oracle.centroidal import CentroidalOracle
 
 quick = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 robots = st.builds(lambda text, free: quiet_model(text, floating_base=free), trees(), st.booleans()).filter(

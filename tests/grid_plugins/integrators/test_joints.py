@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 import pytest
 
 from grid_core.errors import ArgumentError
 from tests.oracle.evaluation import Array
-from tests.oracle.pinocchio import joint_model
 from tests.oracle.robots import MIXED, TREES
+
+pin = pytest.importorskip("pinocchio")
+
+from tests.oracle.pinocchio import joint_model  # noqa: E402 - it needs Pinocchio
 
 ROBOTS = {**MIXED, "mimic chains": TREES["mimic chains"], "planar joints": TREES["planar joints"]}
 

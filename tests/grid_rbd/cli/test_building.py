@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import numpy as np
@@ -107,6 +108,35 @@ def test_build_repairs_a_broken_record(run: Run, pendulum: Path, tmp_path: Path)
     record.write_text("{")
     assert grid_rbd.register_robot("arm", pendulum, algorithm_list="crba", cache_dir=tmp_path).nv == 2
     assert run("gc", "--cache-dir", tmp_path).code == 0
+
+
+def test_plan_reads_the_description(run: Run, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.urdf"
+    broken.write_text("<robot name='r'><link name='a'/>")
+    ran = run("plan", broken, "-a", "crba")
+    assert ran.code == 3
+    assert "broken.urdf" in ran.err
+
+
+def test_a_full_disk_leaves_the_header_that_was_there(
+    run: Run, pendulum: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header = tmp_path / "grid.hpp"
+    header.write_text("kept")
+    write = Path.write_text
+
+    def fill(path: Path, text: str, *more: str) -> int:
+        if path.parent != tmp_path:
+            return write(path, text, *more)
+        write(path, text[:100], *more)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fill)
+    ran = run("generate", pendulum, "-a", "crba", "-o", header)
+    assert ran.code == 2
+    assert "No space left on device" in ran.err
+    assert header.read_text() == "kept"
+    assert [path.name for path in tmp_path.glob("*grid.hpp*")] == ["grid.hpp"]
 
 
 def test_generate_refuses_what_cannot_be_written(run: Run, pendulum: Path, tmp_path: Path) -> None:

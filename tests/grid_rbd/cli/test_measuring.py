@@ -81,3 +81,9 @@ def test_bench_as_a_table_and_as_a_document(run: Run, pendulum: Path) -> None:
     assert "batch 4" in run("bench", pendulum, *flags, "--table").out
     (timing,) = run("bench", pendulum, *flags, "--json").document
     assert (timing["algorithm"], timing["batch"], timing["threads"]) == ("crba", 4, 1)
+
+
+def test_batches_that_fit_nowhere_are_one_message(run: Run, pendulum: Path) -> None:
+    ran = run("bench", pendulum, "-a", "crba", "--batch", "99999999999999", "--json")
+    assert ran.code == 1
+    assert "not enough memory" in ran.document["error"]
