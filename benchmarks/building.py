@@ -1,4 +1,7 @@
-"""What building costs: cold builds on two processors, one more algorithm, a warm start, the size of the header."""
+"""What building costs: cold builds on two processors, one more algorithm, a warm start, the size of the header.
+
+``dynamics`` stands for the family of that name, ``all`` for all families.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,17 @@ import grid_rbd
 from benchmarks.report import Bar, Measurement
 from benchmarks.robots import G1, IIWA14, Robot
 from benchmarks.timing import on_processors
+from grid_core.plugins.manager import load_catalogue
 from grid_rbd.header import generate_header
 
 BARS = [
     Bar("iiwa14.build.dynamics_core_s", 6),
+    Bar("iiwa14.build.dynamics_s", 20),
     Bar("iiwa14.build.all_s", 90),
+    Bar("g1.build.dynamics_s", 150),
+    Bar("g1.build.dynamics_peak_gb", 3),
     Bar("g1.build.all_s", 720),
-    Bar("g1.build.peak_gb", 4),
+    Bar("g1.build.all_peak_gb", 4),
     Bar("iiwa14.build.units_for_one_more", 1.5),
     Bar("iiwa14.start.warm_ms", 150),
     Bar("iiwa14.header.kb", 400),
@@ -56,16 +63,20 @@ def measure(store: Path) -> Iterator[Measurement]:
         seconds, _ = cold_build(IIWA14, store, algorithm_list="dynamics-core")
         yield Measurement("iiwa14.build", "dynamics_core_s", seconds)
         yield Measurement("iiwa14.build", "units_for_one_more", _misses_for_one_more(store))
+        family = [a.name for a in load_catalogue().algorithms.values() if a.family == "dynamics"]
+        seconds, _ = cold_build(IIWA14, store, algorithm_list=family)
+        yield Measurement("iiwa14.build", "dynamics_s", seconds)
         seconds, _ = cold_build(IIWA14, store)
         yield Measurement("iiwa14.build", "all_s", seconds)
         starts = [_python(START, str(store)) * 1e3 for _ in range(STARTS)]
         yield Measurement("iiwa14.start", "warm_ms", min(starts))
         yield Measurement("iiwa14.start", "warm_median_ms", statistics.median(starts))
-        seconds, peak = cold_build(G1, store)
-        yield Measurement("g1.build", "all_s", seconds)
-        yield Measurement("g1.build", "peak_gb", peak / 1e9)
+        for name, options in {"dynamics": {"algorithm_list": family}, "all": {}}.items():
+            seconds, peak = cold_build(G1, store, **options)
+            yield Measurement("g1.build", f"{name}_s", seconds)
+            yield Measurement("g1.build", f"{name}_peak_gb", peak / 1e9)
     for robot in (IIWA14, G1):
-        header = generate_header(robot.path, **robot.options)
+        header = generate_header(robot.path, algorithm_list=family, **robot.options)
         yield Measurement(f"{robot.name}.header", "kb", len(header.encode()) / 1e3)
 
 
