@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from grid_core.build.builder import check_options
+from grid_core.build.models import parsed
 from grid_rbd.basics import checked_text
 from grid_rbd.keywords import checked_keywords
 from grid_rbd.wishes import description_of, make_wish
@@ -37,12 +38,11 @@ def generate_header(
     """
     from grid_core.codegen.render import render_header
     from grid_core.codegen.sections import render_sections
-    from grid_core.model import load_model
 
     namespace = checked_text(namespace, "namespace", "a C++ identifier such as 'grid'")
     request = make_wish(description_of(urdf_path, urdf_string), opts).request
     options, catalogue = request.options, request.catalogue
-    model = load_model(request.source, floating_base=options.floating_base, follow_mimic=options.follow_mimic)
+    model = parsed(request)
     check_options(request, model)
     folders = catalogue.template_folders(request.units)
     functions = render_header(request.units, model, catalogue.algorithms, options.settings, namespace, folders)

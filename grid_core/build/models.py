@@ -36,10 +36,11 @@ def check_description(request: RobotRequest, store: Store) -> None:
         The description is not valid.
     """
     if store.get(request.model_key().digest) is None:
-        _parsed(request)
+        parsed(request)
 
 
-def _parsed(request: RobotRequest) -> Model:
+def parsed(request: RobotRequest) -> Model:
+    """Return the model of a request, read from its description."""
     from grid_core.model import load_model
 
     options = request.options
@@ -47,7 +48,7 @@ def _parsed(request: RobotRequest) -> Model:
 
 
 def _write(folder: Path, request: RobotRequest) -> dict[str, str]:
-    model = _parsed(request)
+    model = parsed(request)
     try:
         (folder / DESCRIPTION).write_bytes(request.source.data)
         (folder / MODEL).write_text(model.to_json(), "utf-8")

@@ -5,9 +5,9 @@ Let a coordinate ``k`` move that is above body ``b``. Seen from ``b``, with velo
 
     along q_k:   psi_ddot_k + 2 psi_dot_k v        along qd_k:   (psi_dot_k + s_dot_k) + 2 s_k v
 
-(products of 4x4 twist matrices; the rates of ``s_k`` as in Singh, Russo and Wensing, "Efficient analytical derivatives
-of rigid-body dynamics using spatial vector algebra", 2022), and the motion ``s_i`` of a coordinate ``i`` turns by
-``s_i x s_k`` if ``k`` is nearer to ``b`` than ``i``.
+(products of 4x4 twist matrices; the rates of ``s_k`` as in Singh, Russell and Wensing, "Efficient analytical
+derivatives of rigid-body dynamics using spatial vector algebra", 2022), and the motion ``s_i`` of a
+coordinate ``i`` turns by ``s_i x s_k`` if ``k`` is nearer to ``b`` than ``i``.
 """
 
 from __future__ import annotations

@@ -72,6 +72,6 @@ ALGORITHMS = (
             Output("dqd", ("nv", "nv", "10*nb"), "[k] = dY/dqd_k"),
         ),
         emit=emit_inverse_dynamics_regressor_gradient,
-        source="Atkeson, An and Hollerbach, 1986; rates of Singh, Russo and Wensing, 2022",
+        source="Atkeson, An and Hollerbach, 1986; rates of Singh, Russell and Wensing, 2022",
     ),
 )

@@ -132,7 +132,7 @@ ALGORITHMS = (
         emit=emit_inverse_dynamics_gradient,
         profiles=("dynamics", "dynamics-gradients", "second-order", "integrators"),
         notes="f_ext is held constant in body axes. d tau/d qdd is the mass matrix, see crba.",
-        source="Singh, Russo and Wensing, Efficient analytical derivatives of rigid-body dynamics, 2022",
+        source="Singh, Russell and Wensing, Efficient analytical derivatives of rigid-body dynamics, 2022",
     ),
     Algorithm(
         name="forward_dynamics_gradient",

@@ -29,13 +29,17 @@ Plugins = Annotated[
         help="A plugin file to load; may be repeated.",
     ),
 ]  # fmt: skip
-Algorithms = Annotated[
-    list[str] | None,
-    typer.Option(
+
+
+def algorithms_option(default: str) -> Any:
+    """Return the option that names algorithms, for a command that takes ``default`` without it."""
+    return typer.Option(
         "--algorithms", "-a", metavar="NAMES", rich_help_panel=BUILD, show_default=False,
-        help="Algorithms and profiles, separated by commas; may be repeated. Default: all.",
-    ),
-]  # fmt: skip
+        help=f"Algorithms and profiles, separated by commas; may be repeated. Default: {default}.",
+    )  # fmt: skip
+
+
+Algorithms = Annotated[list[str] | None, algorithms_option("all")]
 FloatingBase = Annotated[bool, typer.Option("--floating-base", "-f", rich_help_panel=BUILD, help="Free the root link.")]
 Threads = Annotated[int, typer.Option("--threads", min=1, help="Threads per call.")]
 

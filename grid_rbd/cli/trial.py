@@ -15,7 +15,7 @@ from rich.table import Table
 from grid_core.toolchains import detect_level, find_compiler
 from grid_core.version import __version__
 from grid_rbd.cli.failures import FAILURE
-from grid_rbd.cli.options import CacheDir, FloatingBase, JsonFlag, Plugins, algorithm_list
+from grid_rbd.cli.options import CacheDir, FloatingBase, JsonFlag, Plugins, algorithm_list, algorithms_option
 from grid_rbd.cli.output import count_text, errors, results, table, write_json
 from grid_rbd.examples import find_description
 from grid_rbd.progress import on_terminal
@@ -26,16 +26,7 @@ def try_command(
     robot: Annotated[str, typer.Argument(help="A URDF file, or the name of an example.")] = "arm7",
     batch: Annotated[int, typer.Option("--batch", "-b", min=1, help="Samples per call.")] = 1024,
     floating_base: FloatingBase = False,
-    algorithms: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--algorithms",
-            "-a",
-            metavar="NAMES",
-            show_default=False,
-            help=f"Algorithms and profiles, separated by commas; may be repeated. Default: {TRIED}; all takes minutes.",
-        ),
-    ] = None,
+    algorithms: Annotated[list[str] | None, algorithms_option(f"{TRIED}; all takes minutes")] = None,
     plugins: Plugins = None,
     cache_dir: CacheDir = None,
     as_json: JsonFlag = False,
