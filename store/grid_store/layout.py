@@ -6,7 +6,7 @@
     <root>/v1/objects/ab/<key>/          one entry: its files and record.json
     <root>/v1/actions/ab/<key>.json      input key -> content key
     <root>/v1/names/<name>.json          what a name is bound to; a root of the garbage collection
-    <root>/v1/consumers/                 manifests of other projects; roots as well
+    <root>/v1/consumers/<project>/<name>.json    the names of another project; roots as well
     <root>/v1/leases/ab/<key>            held open and locked by every process that uses the entry
     <root>/v1/locks/ab/<key>.lock        one build at a time
     <root>/v1/tmp/                       staging, and files on their way to one of the places above
@@ -86,7 +86,11 @@ class Layout:
         """Return the lock of a build."""
         return self.base / "locks" / check_digest(key)[:2] / f"{key}.lock"
 
-    def name(self, name: str) -> Path:
+    def names(self, consumer: str | None = None) -> Path:
+        """Return the directory with the records of names, those of a consumer project if one is given."""
+        return self.base / "names" if consumer is None else self.base / "consumers" / _quoted(consumer)
+
+    def name(self, name: str, consumer: str | None = None) -> Path:
         """Return the record of a name.
 
         Raises
@@ -94,15 +98,20 @@ class Layout:
         StoreError
             The name is empty or too long for a file name, or no Unicode text.
         """
-        try:
-            quoted = quote(name, safe="")
-        except UnicodeEncodeError:
-            raise StoreError(f"name {name[:40]!r}: a name has no lone surrogates; choose another") from None
-        if not quoted or len(quoted) > _LONGEST_NAME:
-            raise StoreError(f"name {name[:40]!r}: a name has 1 to {_LONGEST_NAME} characters after percent-encoding")
-        return self.base / "names" / f"{quoted}.json"
+        return self.names(consumer) / f"{_quoted(name)}.json"
 
 
 def name_of(path: Path) -> str:
-    """Return the name whose record lies at ``path``; the inverse of :meth:`Layout.name`."""
-    return unquote(path.name[: -len(".json")])
+    """Return the name whose record lies at ``path``, or the consumer whose names lie there."""
+    return unquote(path.name.removesuffix(".json"))
+
+
+def _quoted(name: str) -> str:
+    """Return a name as one part of a path, also where it is ``..``, which quoting leaves as it is."""
+    try:
+        quoted = quote(name, safe="")
+    except UnicodeEncodeError:
+        raise StoreError(f"name {name[:40]!r}: a name has no lone surrogates; choose another") from None
+    if not quoted or len(quoted) > _LONGEST_NAME:
+        raise StoreError(f"name {name[:40]!r}: a name has 1 to {_LONGEST_NAME} characters after percent-encoding")
+    return quoted if quoted.strip(".") else quoted.replace(".", "%2E")

@@ -1,4 +1,7 @@
-"""Names: what a person calls an entry. Every digest inside the record of a name keeps that entry from collection."""
+"""Names: what a person calls an entry. Every digest inside the record of a name keeps that entry from collection.
+
+Each consumer, a project that keeps things of its own in the store, has names of its own.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,22 @@ from typing import Any
 
 from grid_store.atomic import encode, replace_file
 from grid_store.layout import Layout, name_of
+from grid_store.modes import Modes, ensure_directory
 
 _log = logging.getLogger("grid_rbd.store")
 
 
-def bind(layout: Layout, name: str, record: Mapping[str, Any]) -> None:
+def bind(layout: Layout, name: str, record: Mapping[str, Any], modes: Modes, consumer: str | None = None) -> None:
     """Make ``name`` mean ``record`` (JSON values), in one step and in place of what it meant before."""
-    replace_file(layout.name(name), encode(dict(record), f"the record of name {name!r}"), layout.area("tmp"))
+    data = encode(dict(record), f"the record of name {name!r}")
+    path = layout.name(name, consumer)
+    ensure_directory(path.parent, modes)
+    replace_file(path, data, layout.area("tmp"))
 
 
-def resolve(layout: Layout, name: str) -> dict[str, Any] | None:
+def resolve(layout: Layout, name: str, consumer: str | None = None) -> dict[str, Any] | None:
     """Return what ``name`` means, ``None`` when it is not bound; a broken record is empty, and the log says why."""
-    path = layout.name(name)
+    path = layout.name(name, consumer)
     try:
         return dict(json.loads(path.read_bytes()))
     except (FileNotFoundError, NotADirectoryError):
@@ -32,11 +39,16 @@ def resolve(layout: Layout, name: str) -> dict[str, Any] | None:
         return {}
 
 
-def unbind(layout: Layout, name: str) -> None:
+def unbind(layout: Layout, name: str, consumer: str | None = None) -> None:
     """Forget ``name``; its entries stay until they are collected."""
-    layout.name(name).unlink(missing_ok=True)
+    layout.name(name, consumer).unlink(missing_ok=True)
 
 
-def bound_names(layout: Layout) -> list[str]:
+def bound_names(layout: Layout, consumer: str | None = None) -> list[str]:
     """Return all names, sorted."""
-    return sorted(name_of(path) for path in layout.area("names").glob("*.json"))
+    return sorted(name_of(path) for path in layout.names(consumer).glob("*.json"))
+
+
+def known_consumers(layout: Layout) -> list[str]:
+    """Return the consumers that have names, sorted."""
+    return sorted({name_of(path.parent) for path in layout.area("consumers").glob("*/*.json")})

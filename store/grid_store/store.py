@@ -154,28 +154,36 @@ class Store:
             paths = (layout.action(input_key_digest) for layout in self._readable())
             return next((record for path in paths if (record := actions.read_action(path))), None)
 
-    def bind(self, name: str, record: Mapping[str, Any]) -> None:
-        """Let ``name`` mean ``record`` (JSON values). The digests of keys anywhere in it keep their entries alive."""
-        layout, _ = self._writable()
-        with _writing(layout):
-            names.bind(layout, name, record)
+    def bind(self, name: str, record: Mapping[str, Any], *, consumer: str | None = None) -> None:
+        """Let ``name`` mean ``record`` (JSON values). The digests of keys anywhere in it keep their entries alive.
 
-    def resolve(self, name: str) -> dict[str, Any] | None:
+        Each ``consumer``, a project that keeps things of its own in the store, has names of its own.
+        """
+        layout, modes = self._writable()
+        with _writing(layout):
+            names.bind(layout, name, record, modes, consumer)
+
+    def resolve(self, name: str, *, consumer: str | None = None) -> dict[str, Any] | None:
         """Return the record of ``name``: ``None`` when it is not bound, ``{}`` when it is broken; binding mends it."""
         with _reading(self._layout):
-            records = (names.resolve(layout, name) for layout in self._readable())
+            records = (names.resolve(layout, name, consumer) for layout in self._readable())
             return next((record for record in records if record is not None), None)
 
-    def unbind(self, name: str) -> None:
+    def unbind(self, name: str, *, consumer: str | None = None) -> None:
         """Forget ``name``."""
         layout, _ = self._writable()
         with _writing(layout):
-            names.unbind(layout, name)
+            names.unbind(layout, name, consumer)
 
-    def names(self) -> list[str]:
+    def names(self, *, consumer: str | None = None) -> list[str]:
         """Return all bound names, sorted."""
         with _reading(self._layout):
-            return sorted({name for layout in self._readable() for name in names.bound_names(layout)})
+            return sorted({name for layout in self._readable() for name in names.bound_names(layout, consumer)})
+
+    def consumers(self) -> list[str]:
+        """Return the consumers that have names, sorted."""
+        with _reading(self._layout):
+            return sorted({consumer for layout in self._readable() for consumer in names.known_consumers(layout)})
 
     def entries(self) -> Iterator[Entry]:
         """Yield every readable entry, which does not count as use; the log names damaged ones."""

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from grid_store import PublishError, Store, StoreError
+from grid_store import Key, PublishError, Store, StoreError
 from grid_store.layout import Layout
+from tests.grid_store.conftest import Produce
 
 
 def test_a_name_lives(store: Store) -> None:
@@ -59,3 +60,34 @@ def test_a_record_that_json_cannot_hold_leaves_the_old_one(store: Store, leftove
         store.bind("panda", {"new": object()})
     assert store.resolve("panda") == {"old": 1}
     assert leftovers() == []
+
+
+@pytest.mark.parametrize("consumer", ["planner", "..", ".", "a/b", "größe"])
+def test_the_names_of_consumers_are_apart(store: Store, consumer: str) -> None:
+    store.bind("arm", {"whose": "robot"})
+    store.bind("arm", {"whose": "project"}, consumer=consumer)
+    store.bind("leg", {}, consumer=consumer)
+    assert store.resolve("arm") == {"whose": "robot"}
+    assert store.resolve("arm", consumer=consumer) == {"whose": "project"}
+    assert (store.names(), store.names(consumer=consumer)) == (["arm"], ["arm", "leg"])
+    assert store.consumers() == [consumer]
+    assert store.names(consumer="another") == []
+    store.unbind("arm", consumer=consumer)
+    assert store.resolve("arm") == {"whose": "robot"}
+    assert store.resolve("arm", consumer=consumer) is None
+    store.unbind("leg", consumer=consumer)
+    assert store.consumers() == []
+    places = {path.parent.parent for path in store.root.rglob("*.json")}
+    assert places == {store.root / "v1"}
+
+
+def test_what_a_consumer_names_is_kept(
+    store: Store, key: Key, produce: Produce, age: Callable[[str, float], None]
+) -> None:
+    entry = store.obtain(key, produce)
+    store.bind("arm", {"content": entry.key}, consumer="planner")
+    age(entry.key, 1e6)
+    assert store.gc(execute=True)["entries_removed"] == []
+    store.unbind("arm", consumer="planner")
+    age(entry.key, 1e6)
+    assert store.gc(execute=True)["entries_removed"] == [entry.key]
