@@ -44,6 +44,7 @@ from grid_rbd.lookup import get_robot
 from grid_rbd.maintenance import default_cache_dir, gc_cache, list_registered
 from grid_rbd.planning import build_plan
 from grid_rbd.registering import load_robot, register_robot
+from grid_rbd.repairing import repair_cache, verify_cache
 from grid_rbd.tuning import tune_robot
 from grid_rbd.warming import precompile, warm_robot
 
@@ -79,7 +80,9 @@ __all__ = [
     "load_robot",
     "precompile",
     "register_robot",
+    "repair_cache",
     "tune_robot",
+    "verify_cache",
     "warm_robot",
 ]
 

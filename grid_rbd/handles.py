@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from grid_backends.numpy import CudaHandle, ReferenceFunctions, RobotHandle, RobotRecord
 from grid_backends.numpy.record import Call, FunctionProvider
 from grid_core.build import RobotRequest
-from grid_core.build.entry import RobotEntry, UnitPaths
-from grid_core.build.models import DESCRIPTION
+from grid_core.build.entry import RobotEntry, UnitPaths, recorded_request
 from grid_core.build.options import BuildOptions
 from grid_core.errors import OptionError
 from grid_core.model import Model
-from grid_core.model.xml_source import Source, read_source
 from grid_core.plugins.catalogue import Catalogue
 from grid_rbd.backends import framework_handle
 from grid_rbd.on_demand import UnitsOnDemand
@@ -60,7 +58,7 @@ def compiled_handle(entry: RobotEntry, catalogue: Catalogue, backend: str = "num
     record = entry_record(entry, catalogue)
     if backend != "numpy":
         store = entry.units.store
-        return framework_handle(backend, record, request_of(entry, store), store, entry.units, lazy=False)
+        return framework_handle(backend, record, recorded_request(entry.record, store), store, entry.units, lazy=False)
     return _handle(record, TunedFunctions(record, entry.units))
 
 
@@ -115,17 +113,6 @@ def adjusted(handle: RobotHandle, output_convention: str, threads: int | None) -
         handle.threads = threads
     handle.output_convention = output_convention
     return handle
-
-
-def request_of(entry: RobotEntry, store: Store) -> RobotRequest:
-    """Rebuild the request of a stored robot from its record and its kept description."""
-    record = entry.record
-    kept = store.get(record["model"])
-    assert kept is not None
-    source: Source = read_source(kept.verified(DESCRIPTION).read_bytes())
-    options = BuildOptions.from_json(record["options"])
-    algorithms = tuple(record["facts"]["algorithm_list"])
-    return RobotRequest(source, options, algorithms, record["level"], None, tuple(record["plugin_files"]))
 
 
 def _handle(record: RobotRecord, functions: FunctionProvider) -> RobotHandle:

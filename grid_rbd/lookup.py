@@ -8,11 +8,12 @@ from typing import Any
 
 from grid_backends.numpy import RobotHandle
 from grid_core.build import RobotEntry, RobotRequest, load_entry
+from grid_core.build.entry import recorded_request
 from grid_core.errors import KeywordError, RobotNotRegisteredError
 from grid_core.plugins.manager import load_catalogue
 from grid_rbd.backends import check_backend
 from grid_rbd.basics import checked_name, open_store
-from grid_rbd.handles import adjusted, compiled_handle, lazy_handle, reference_handle, request_of
+from grid_rbd.handles import adjusted, compiled_handle, lazy_handle, reference_handle
 from grid_rbd.keywords import checked_keywords
 from grid_rbd.registering import register_robot
 from grid_rbd.wishes import check_convention, description_of, make_wish
@@ -83,9 +84,11 @@ def _stored_handle(entry: RobotEntry, store: Store, backend: str) -> RobotHandle
     record = entry.record
     facts = record["facts"]
     if facts["device"] == "reference":
-        return reference_handle(entry.name, entry.model, request_of(entry, store), facts, backend)
+        return reference_handle(entry.name, entry.model, recorded_request(entry.record, store), facts, backend)
     if facts["lazy"]:
-        return lazy_handle(entry.name, entry.model, request_of(entry, store), facts, store, entry.units, backend)
+        return lazy_handle(
+            entry.name, entry.model, recorded_request(entry.record, store), facts, store, entry.units, backend
+        )
     return compiled_handle(entry, load_catalogue(tuple(record["plugin_files"])), backend)
 
 

@@ -11,6 +11,9 @@ from grid_core.errors import OptionError, RobotNotRegisteredError, nearest
 from grid_rbd.basics import checked_name, open_store
 from grid_rbd.keywords import checked_keywords
 from grid_store.layout import default_root
+from grid_store.policy import MINIMUM_AGE
+
+HOUR = 3600.0
 
 
 def default_cache_dir() -> Path:
@@ -51,9 +54,14 @@ def forget_robot(name: str, cache_dir: str | Path | None = None) -> dict[str, An
 
 @checked_keywords
 def gc_cache(
-    cache_dir: str | Path | None = None, *, execute: bool = False, objects_days: float | None = None
+    cache_dir: str | Path | None = None,
+    *,
+    execute: bool = False,
+    objects_days: float | None = None,
+    max_bytes: int | None = None,
+    minimum_hours: float = MINIMUM_AGE / HOUR,
 ) -> dict[str, Any]:
-    """Find, and with ``execute=True`` delete, what no registered robot and no running process needs.
+    """Find, and with ``execute=True`` delete, what no registered robot, consumer or running process needs.
 
     Parameters
     ----------
@@ -61,23 +69,32 @@ def gc_cache(
     execute : bool
         Delete; the default only reports.
     objects_days : float, optional
-        Minimum age in days of what may go.
+        Objects, such as launch profiles, go after this many days without use; by default they stay.
+    max_bytes : int, optional
+        Keep what nobody needs while the whole store fits into this size; what was used least recently goes first. By
+        default all of it goes.
+    minimum_hours : float
+        Nothing goes that was used within this time.
 
     Returns
     -------
     dict
         ``cache_dir, executed, entries_kept, entries_removed, entries_bytes, pointers_removed, staging_removed,
-        objects_removed, objects_bytes``; sizes in bytes.
+        objects_removed, objects_bytes, reasons``; sizes in bytes.
     """
-    days = None if objects_days is None else _days(objects_days)
-    return open_store(cache_dir).gc(execute=flag(execute, "execute"), objects_days=days)
+    return open_store(cache_dir).gc(
+        execute=flag(execute, "execute"),
+        objects_days=None if objects_days is None else _amount(objects_days, "objects_days", "days"),
+        max_bytes=None if max_bytes is None else int(_amount(max_bytes, "max_bytes", "bytes")),
+        minimum_age=_amount(minimum_hours, "minimum_hours", "hours") * HOUR,
+    )
 
 
-def _days(value: Any) -> float:
+def _amount(value: Any, argument: str, unit: str) -> float:
     try:
-        days = float(value)
+        amount = float(value)
     except (TypeError, ValueError):
-        days = math.nan
-    if not days >= 0.0:
-        raise OptionError(f"objects_days is {value!r:.80}, expected a number of days of at least 0")
-    return days
+        amount = math.nan
+    if not 0.0 <= amount < math.inf:
+        raise OptionError(f"{argument} is {value!r:.80}, expected a number of {unit} of at least 0")
+    return amount

@@ -1,13 +1,19 @@
-"""Dry runs: what a registration would build, and why."""
+"""Dry runs: what a registration would build, why, and what that is expected to cost."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grid_core.build import make_plan
-from grid_core.build.models import check_description
+from grid_core.build import Plan, RobotRequest, make_plan
+from grid_core.build.changes import changed_values
+from grid_core.build.costs import Cost, RecordedCosts, total
+from grid_core.build.entry import recorded_request
+from grid_core.build.models import velocity_width
 from grid_core.build.record import usable_record
+from grid_core.errors import OptionError, RobotNotRegisteredError, nearest
 from grid_rbd.basics import checked_name, open_store
 from grid_rbd.growing import grown
 from grid_rbd.keywords import checked_keywords
@@ -22,7 +28,8 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
     Parameters
     ----------
     name : str
-    urdf_path : path
+    urdf_path : path, optional
+        Without a description, what the registered robot of this name would have to build again.
     **opts
         As for :func:`register_robot`, ``urdf_string`` and ``cache_dir`` included.
 
@@ -30,27 +37,55 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
     ------
     URDFParseError
         The description is not valid.
+    RobotNotRegisteredError
+        There is no description, and no robot of this name.
 
     Returns
     -------
     dict
         ``name, cache_dir, cuda_arch, cuda_archs, cpu_level, code_options, build_identity, input_key, content_key,
-        cached, stale_reasons, store_dir, would``, and ``units`` with status and reason of every unit.
+        cached, stale_reasons, store_dir, would, changes``, ``units`` and ``expected``.
+
+        ``units`` has, per algorithm, ``status`` (``"hit"``, ``"miss"``, or ``"stale"`` for one that was built from
+        something else), ``reason``, ``changed`` (the components of its key that differ), its keys, and ``expected``:
+        ``seconds`` and ``memory`` (bytes) that the most similar recorded build took, and the ``robot`` that was;
+        ``None`` for a hit, and if there is no such build.
+
+        ``expected`` sums that up: ``compile_seconds``, ``seconds`` with ``workers`` compilers at once, ``memory``, and
+        ``unknown``, the algorithms that have no recorded build.
     """
     options = dict(opts)
     name, store = checked_name(name), open_store(options.pop("cache_dir", None))
-    source = description_of(urdf_path, options.pop("urdf_string", None))
-    return plan_report(name, make_wish(source, options), store)
+    text = options.pop("urdf_string", None)
+    if urdf_path is None and text is None:
+        return _registered_plan(name, options, store)
+    return plan_report(name, make_wish(description_of(urdf_path, text), options), store)
 
 
 def plan_report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
     """Return the report of :func:`build_plan` for a checked wish."""
-    wish = grown(name, wish, store)
-    check_description(wish.request, store)
+    return _report(name, grown(name, wish, store).request, store)
+
+
+def _registered_plan(name: str, options: Mapping[str, Any], store: Store) -> dict[str, Any]:
+    """Return the report for what a registered robot was made from."""
     record = usable_record(name, store)
-    plan = make_plan(wish.request, store, record["inputs"] if record else None)
+    if record is None:
+        raise RobotNotRegisteredError(
+            name, f"no robot {name!r} is registered in {store.root}{nearest(name, store.names())}; give its description"
+        )
+    if options:
+        raise OptionError(
+            f"{', '.join(options)}: robot {name!r} is planned as it was registered; give its description to change that"
+        )
+    return _report(name, recorded_request(record, store), store)
+
+
+def _report(name: str, request: RobotRequest, store: Store) -> dict[str, Any]:
+    nv, record = velocity_width(request, store), usable_record(name, store)
+    plan = make_plan(request, store, record["inputs"] if record else None)
     reasons = [f"{unit.algorithm}: {unit.reason}" for unit in plan.missing]
-    values = plan.to_json()
+    values, costs = plan.to_json(), _expected(plan, nv, store)
     return {
         "name": name,
         "cache_dir": str(store.root),
@@ -63,5 +98,22 @@ def plan_report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
         "stale_reasons": reasons if record and reasons else None,
         "store_dir": str(store.root),
         "would": f"generate+compile ({'; '.join(reasons)})" if reasons else "load",
-        "units": values["units"],
+        "changes": changed_values(record, request) if record else {},
+        "units": [{**unit, "expected": _plain(costs.get(unit["algorithm"]))} for unit in values["units"]],
+        "expected": {
+            **asdict(total(cost for cost in costs.values() if cost)),
+            "unknown": [algorithm for algorithm, cost in costs.items() if cost is None],
+        },
     }
+
+
+def _expected(plan: Plan, nv: int, store: Store) -> dict[str, Cost | None]:
+    """Return what every missing unit is expected to cost."""
+    if not plan.missing:
+        return {}
+    recorded = RecordedCosts(store)
+    return {unit.algorithm: recorded.expected(unit.algorithm, plan.request, nv) for unit in plan.missing}
+
+
+def _plain(cost: Cost | None) -> dict[str, Any] | None:
+    return asdict(cost) if cost else None

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,17 +12,14 @@ from typing import TYPE_CHECKING, Any
 from grid_core.build.compilers import Compiler
 from grid_core.build.models import read_model, stored_model
 from grid_core.build.plan import Plan, UnitPlan
-from grid_core.build.request import SCHEMA, RobotRequest
-from grid_core.build.targets import UnitInputs
-from grid_core.errors import CompileError, OptionError
+from grid_core.build.request import RobotRequest
+from grid_core.build.unit import render_unit
+from grid_core.errors import OptionError
 from grid_core.toolchains import run_all, worker_count
-from grid_core.toolchains.process import stopped
-from grid_store import Entry, Key, Scratch, Store, StoreWriteError
+from grid_store import Entry, Key, Store
 
 if TYPE_CHECKING:
     from grid_core.model import Model
-
-HEADERS = (".hpp", ".h", ".cuh")
 
 
 @dataclass(frozen=True)
@@ -39,9 +33,6 @@ class Event:
     seconds: float = 0.0
     compiled: bool = True
 
-
-_rendering = threading.Lock()
-"""Python runs one thread at a time anyway; one unit after the other, so that the first ones compile meanwhile."""
 
 Progress = Callable[[Event], None]
 
@@ -131,96 +122,13 @@ def build_unit(
     force: bool = False,
 ) -> tuple[Entry, bool]:
     """Build one unit; return its entry and whether a compiler ran."""
-    from grid_core.codegen.render import RUNTIME
-
-    catalogue, target = request.catalogue, request.target
-    folders = catalogue.template_folders([algorithm])
-    declared = catalogue.algorithms
-    inputs = UnitInputs(declared[algorithm], model, declared, request.options, folders, request.level)
-    with _rendering:
-        texts = target.render(inputs)
-    key = Key(
-        {
-            "schema": SCHEMA,
-            "source": texts,
-            "runtime": [header for header in sorted(RUNTIME.iterdir()) if header.suffix in HEADERS],
-            "flags": list(compiler.flags(request.level)),
-            "level": target.identity(request.level),
-            "compiler": compiler.identity(),
-        }
-    )
-    compiled: list[bool] = []
+    unit, compiled = render_unit(request, compiler, algorithm, model), False
 
     def produce(folder: Path) -> dict[str, Any]:
-        compiled.append(True)
-        return _compile(folder, texts, algorithm, request, compiler, RUNTIME)
+        nonlocal compiled
+        compiled = True
+        return unit.compile(folder)
 
-    entry = store.obtain(key, produce, force=force)
-    store.record(input_key, key.digest, algorithm=algorithm)
-    return entry, bool(compiled)
-
-
-def _compile(
-    folder: Path, texts: dict[str, str], algorithm: str, request: RobotRequest, compiler: Compiler, runtime: Path
-) -> dict[str, Any]:
-    """Compile in a folder of its own, which stays for inspection if the compiler fails, and move the result."""
-    began = time.perf_counter()
-    target = request.target
-    with _workplace(texts, algorithm) as work:
-        unit = work / target.unit
-        compiler.compile(work / target.source, unit, level=request.level, include=[runtime], log=work / "build.log")
-        target.check_loadable(unit, request.level)
-        _move(work, folder, (*texts, target.unit))
-    return {
-        "kind": "unit",
-        "algorithm": algorithm,
-        "dtype": request.options.dtype,
-        "level": request.level,
-        "seconds": round(time.perf_counter() - began, 3),
-    }
-
-
-@contextmanager
-def _workplace(texts: dict[str, str], algorithm: str) -> Iterator[Path]:
-    """Give a temporary folder with the sources. It stays if a compiler fails of itself, not if one is stopped."""
-    scratch = _written(texts, algorithm)
-    try:
-        yield scratch.folder
-    except CompileError:
-        if stopped():
-            scratch.remove()
-        else:
-            scratch.keep()
-        raise
-    except BaseException:
-        scratch.remove()
-        raise
-    scratch.remove()
-
-
-def _written(texts: dict[str, str], algorithm: str) -> Scratch:
-    scratch = None
-    try:
-        scratch = Scratch(algorithm)
-        for name, text in texts.items():
-            (scratch.folder / name).write_text(text, "utf-8")
-    except OSError as error:
-        if scratch:
-            scratch.remove()
-        raise CompileError(
-            f"the sources of {algorithm} cannot be written to {scratch.folder if scratch else 'a temporary folder'}: "
-            f"{error}; free space there, or set TMPDIR to another folder"
-        ) from error
-    return scratch
-
-
-def _move(work: Path, folder: Path, names: Sequence[str]) -> None:
-    """Move what a build made into the store's ``folder``."""
-    try:
-        for name in names:
-            shutil.move(str(work / name), folder / name)
-    except OSError as error:
-        raise StoreWriteError(
-            f"the built unit cannot be moved to {folder}: {error}; free space there, or choose another folder as "
-            "cache_dir or GRID_RBD_CACHE_DIR"
-        ) from error
+    entry = store.obtain(unit.key(), produce, force=force)
+    store.record(input_key, entry.key, algorithm=algorithm)
+    return entry, compiled

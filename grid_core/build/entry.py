@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grid_core.build.models import read_model
+from grid_core.build.models import DESCRIPTION, read_model
 from grid_core.build.options import BuildOptions
 from grid_core.build.plan import Plan
 from grid_core.build.record import faults
@@ -15,6 +15,7 @@ from grid_core.build.request import SCHEMA, RobotRequest
 from grid_core.build.targets import target_of
 from grid_core.errors import ArgumentError, RobotNotRegisteredError, StaleRobotError, nearest
 from grid_core.model import Model
+from grid_core.model.xml_source import read_source
 from grid_store import CorruptEntryError, Entry, EntryMissingError, Store
 
 
@@ -102,6 +103,24 @@ def make_record(
         "inputs": {unit.algorithm: dict(unit.input_key.components) for unit in plan.units} if plan else {},
         "facts": dict(facts),
     }
+
+
+def recorded_request(record: Mapping[str, Any], store: Store) -> RobotRequest:
+    """Return the request that a record was made for, with the description that was kept beside the model.
+
+    Raises
+    ------
+    EntryMissingError
+        The model, and so the description, is no longer in the store.
+    CorruptEntryError
+        It is damaged.
+    """
+    kept = store.get(record["model"])
+    if kept is None:
+        raise EntryMissingError("its description is no longer in the store; register it again")
+    source = read_source(kept.verified(DESCRIPTION).read_bytes())
+    options, algorithms = BuildOptions.from_json(record["options"]), tuple(record["facts"]["algorithm_list"])
+    return RobotRequest(source, options, algorithms, record["level"], None, tuple(record["plugin_files"]))
 
 
 def load_entry(name: str, store: Store) -> RobotEntry:

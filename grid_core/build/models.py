@@ -27,16 +27,16 @@ def read_model(entry: Entry) -> Model:
     return Model.from_json(entry.verified(MODEL).read_text("utf-8"))
 
 
-def check_description(request: RobotRequest, store: Store) -> None:
-    """Parse the description, unless that was done before; nothing is written.
+def velocity_width(request: RobotRequest, store: Store) -> int:
+    """Return the ``nv`` of a robot, whose description is parsed unless that was done before; nothing is written.
 
     Raises
     ------
     URDFParseError
         The description is not valid.
     """
-    if store.get(request.model_key().digest) is None:
-        parsed(request)
+    entry = store.get(request.model_key().digest)
+    return parsed(request).nv if entry is None else int(entry.meta["nv"])
 
 
 def parsed(request: RobotRequest) -> Model:
@@ -47,7 +47,7 @@ def parsed(request: RobotRequest) -> Model:
     return load_model(request.source, floating_base=options.floating_base, follow_mimic=options.follow_mimic)
 
 
-def _write(folder: Path, request: RobotRequest) -> dict[str, str]:
+def _write(folder: Path, request: RobotRequest) -> dict[str, str | int]:
     model = parsed(request)
     try:
         (folder / DESCRIPTION).write_bytes(request.source.data)
@@ -57,4 +57,4 @@ def _write(folder: Path, request: RobotRequest) -> dict[str, str]:
             f"the model of {model.name!r} cannot be written to {folder}: {error}; free space there, or choose another "
             "folder as cache_dir or GRID_RBD_CACHE_DIR"
         ) from error
-    return {"kind": "model", "robot": model.name}
+    return {"kind": "model", "robot": model.name, "nv": model.nv}

@@ -23,16 +23,22 @@ class UnitPlan:
         The stored unit; ``None`` if it must be built.
     reason : str
         Why it must be built, empty for a hit.
+    changed : tuple of str
+        The components of the key in which it differs from an earlier build, if that is the reason.
     """
 
     algorithm: str
     input_key: Key
     entry: Entry | None
     reason: str
+    changed: tuple[str, ...] = ()
 
     @property
     def status(self) -> str:
-        return "miss" if self.entry is None else "hit"
+        """``"hit"``; ``"stale"`` for one that was built before from something else; ``"miss"``."""
+        if self.entry is not None:
+            return "hit"
+        return "stale" if self.changed else "miss"
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,7 @@ class Plan:
                     "algorithm": unit.algorithm,
                     "status": unit.status,
                     "reason": unit.reason,
+                    "changed": list(unit.changed),
                     "input_key": unit.input_key.digest,
                     "content_key": unit.entry.key if unit.entry else None,
                 }
@@ -95,20 +102,18 @@ def make_plan(request: RobotRequest, store: Store, before: Mapping[str, Mapping[
     """
     compiler = compiler_for(request, store)
     identity = compiler.identity()
-    units = []
-    for algorithm in request.units:
-        key = request.unit_key(algorithm, identity)
-        action = store.lookup(key.digest)
-        entry = store.get(action.content, verify=True) if action else None
-        reason = "" if entry else _reason(key, action is not None, (before or {}).get(algorithm))
-        units.append(UnitPlan(algorithm, key, entry, reason))
+    units = (_looked_up(a, request.unit_key(a, identity), store, (before or {}).get(a)) for a in request.units)
     return Plan(request, compiler, tuple(units))
 
 
-def _reason(key: Key, known: bool, before: Mapping[str, str] | None) -> str:
-    if known:
-        return "its files are damaged or no longer in the store"
+def _looked_up(algorithm: str, key: Key, store: Store, before: Mapping[str, str] | None) -> UnitPlan:
+    action = store.lookup(key.digest)
+    if action and (entry := store.get(action.content, verify=True)):
+        return UnitPlan(algorithm, key, entry, "")
+    if action:
+        return UnitPlan(algorithm, key, None, "its files are damaged or no longer in the store")
     if before is None:
-        return "it has not been built before"
-    changed = [difference.name for difference in differences(before, key)]
-    return f"{', '.join(changed)} changed" if changed else "its record is no longer in the store"
+        return UnitPlan(algorithm, key, None, "it has not been built before")
+    changed = tuple(difference.name for difference in differences(before, key))
+    reason = f"{', '.join(changed)} changed" if changed else "its record is no longer in the store"
+    return UnitPlan(algorithm, key, None, reason, changed)

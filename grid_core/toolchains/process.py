@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
@@ -38,10 +39,13 @@ class Children:
     ----------
     failure : BaseException or None
         The first failure of a job.
+    memory : int
+        Bytes that the largest of the processes so far had resident.
     """
 
     def __init__(self) -> None:
         self.failure: BaseException | None = None
+        self.memory = 0
         self.outer = _current.get()
         self._lock = threading.Lock()
         self._running: set[subprocess.Popen[bytes]] = set()
@@ -72,6 +76,13 @@ class Children:
         finally:
             with self._lock:
                 self._running.discard(process)
+
+    def note_memory(self, size: int) -> None:
+        """Count a process that had ``size`` bytes resident and has ended."""
+        with self._lock:
+            self.memory = max(self.memory, size)
+        if self.outer:
+            self.outer.note_memory(size)
 
     def stop(self, failure: BaseException) -> None:
         """Kill every running process; a job that has not started is cancelled, a process that starts late is killed."""
@@ -133,13 +144,26 @@ def run_logged(command: Sequence[str], *, cwd: Path, log: Path) -> int:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    with (_current.get() or Children()).holding(process):
+    children = _current.get() or Children()
+    with children.holding(process):
         try:
-            return process.wait()
+            children.note_memory(_wait(process))
         except BaseException:
             kill(process)
             process.wait()
             raise
+    return process.returncode
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    """Wait for a process; return the bytes that it, or one of its children, had resident, 0 if nobody can tell."""
+    try:
+        _, status, usage = os.wait4(process.pid, 0)
+    except ChildProcessError:  # somebody who wanted to kill it was told first that it had ended
+        process.wait()
+        return 0
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

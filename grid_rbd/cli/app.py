@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from grid_core.version import __version__
-from grid_rbd.cli import bench, building, doctor, plugins, stored, trial, tune
+from grid_rbd.cli import bench, building, doctor, planning, plugins, stored, trial, tune, upkeep
 from grid_rbd.cli.failures import Group, exit_code_help
 from grid_rbd.cli.output import results, send_messages_to_stderr
 
@@ -22,19 +22,25 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-START, ROBOTS, MACHINE = "Start here", "Robots", "This machine"
+START, ROBOTS, MACHINE, STORE = "Start here", "Robots", "This machine", "The store"
 app.command("try", rich_help_panel=START)(trial.try_command)
 app.command("doctor", rich_help_panel=START)(doctor.doctor_command)
 app.command("build", rich_help_panel=ROBOTS)(building.build_command)
-app.command("plan", rich_help_panel=ROBOTS)(building.plan_command)
+app.command("plan", rich_help_panel=ROBOTS)(planning.plan_command)
+app.command("explain", rich_help_panel=ROBOTS)(planning.explain_command)
 app.command("generate", rich_help_panel=ROBOTS)(building.generate_command)
 app.command("bench", rich_help_panel=ROBOTS)(bench.bench_command)
 app.command("tune", rich_help_panel=ROBOTS)(tune.tune_command)
 app.command("list", rich_help_panel=MACHINE)(stored.list_command)
 app.command("show", rich_help_panel=MACHINE)(stored.show_command)
 app.command("forget", rich_help_panel=MACHINE)(stored.forget_command)
-app.command("gc", rich_help_panel=MACHINE)(stored.gc_command)
 app.command("plugins", rich_help_panel=MACHINE)(plugins.plugins_command)
+app.command("config", rich_help_panel=MACHINE)(upkeep.config_command)
+app.command("root", rich_help_panel=STORE)(upkeep.root_command)
+app.command("stats", rich_help_panel=STORE)(upkeep.stats_command)
+app.command("verify", rich_help_panel=STORE)(upkeep.verify_command)
+app.command("repair", rich_help_panel=STORE)(upkeep.repair_command)
+app.command("gc", rich_help_panel=STORE)(upkeep.gc_command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""Commands that turn a description into something: ``plan``, ``build``, ``generate``."""
+"""Commands that turn a description into something: ``build``, ``generate``."""
 
 from __future__ import annotations
 
@@ -12,56 +12,35 @@ from typing import Annotated, Any
 import typer
 
 from grid_core.errors import OptionError
-from grid_rbd.cli.options import BuildFlags, CacheDir, JsonFlag, RobotArgument, with_build_flags
+from grid_rbd.cli.failures import FAILURE
+from grid_rbd.cli.options import BuildFlags, CacheDir, JsonFlag, RegisteredName, RobotArgument, with_build_flags
 from grid_rbd.cli.output import bytes_text, count_text, results, table, write_json
 from grid_rbd.examples import find_description
 from grid_rbd.header import generate_header
 from grid_rbd.inspection import describe_robot
-from grid_rbd.planning import build_plan
+from grid_rbd.reproducing import check_robot
 from grid_rbd.warming import warm_robot
 from grid_store import Store, StoreUnavailableError
-
-Name = Annotated[
-    str | None, typer.Option("--name", "-n", help="Name to register under. Default: the file's.", show_default=False)
-]
-
-
-@with_build_flags
-def plan_command(
-    robot: RobotArgument, flags: BuildFlags, name: Name = None, cache_dir: CacheDir = None, as_json: JsonFlag = False
-) -> None:
-    """Show what a build would compile, and why; nothing is generated or compiled."""
-    description = find_description(robot)
-    report = build_plan(name or description.stem, description, cache_dir=cache_dir, **flags.options())
-    if as_json:
-        write_json(report)
-        return
-    units = table("algorithm", "state", "reason")
-    for unit in report["units"]:
-        hit = unit["status"] == "hit"
-        units.add_row(unit["algorithm"], "[green]stored" if hit else "[yellow]to build", unit["reason"])
-    missing = sum(unit["status"] == "miss" for unit in report["units"])
-    console = results()
-    console.print(units)
-    identity = report["build_identity"]
-    console.print(f"\n{report['name']} in {report['store_dir']}", style="dim", soft_wrap=True)
-    compiler = identity["compiler"]
-    console.print(f"{compiler['kind']} {compiler['version'].splitlines()[0]}, {identity['level']}", style="dim")
-    console.print(f"{count_text(missing, 'unit')} to build" if missing else "everything is stored")
 
 
 @with_build_flags
 def build_command(
     robot: RobotArgument,
     flags: BuildFlags,
-    name: Name = None,
+    name: RegisteredName = None,
     force: Annotated[bool, typer.Option("--force", help="Compile everything again.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compile what is stored once more, and compare; nothing is changed.")
+    ] = False,
     cache_dir: CacheDir = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Build a robot and register it, for [bold]grid_rbd.get_robot(NAME)[/]."""
     description = find_description(robot)
     chosen = name or description.stem
+    if check:
+        _check(chosen, description, flags, cache_dir, as_json=as_json)
+        return
     _require_store(chosen, cache_dir)
     began = time.perf_counter()
     warm_robot(chosen, description, cache_dir=cache_dir, force_rebuild=force, **flags.options())
@@ -73,6 +52,20 @@ def build_command(
     console = results()
     console.print(f"[green]✓[/] [bold]{chosen}[/]: {size}, {time.perf_counter() - began:.1f} s")
     console.print(f'  robot = grid_rbd.get_robot("{chosen}")', style="dim", soft_wrap=True)
+
+
+def _check(name: str, description: Path, flags: BuildFlags, cache_dir: Path | None, *, as_json: bool) -> None:
+    report = check_robot(name, description, cache_dir=cache_dir, **flags.options())
+    if as_json:
+        write_json(report)
+    else:
+        units = table("algorithm", "compiled again", "files that differ")
+        for unit in report["units"]:
+            style = "green" if unit["outcome"] == "same" else "red"
+            units.add_row(unit["algorithm"], f"[{style}]{unit['outcome']}", ", ".join(unit["files"]))
+        results().print(units)
+    if not report["ok"]:
+        raise typer.Exit(FAILURE)
 
 
 def _require_store(name: str, cache_dir: Path | None) -> None:

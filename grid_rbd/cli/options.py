@@ -14,6 +14,9 @@ import typer
 BUILD = "What to build"
 TARGET = "How to build it"
 
+RegisteredName = Annotated[
+    str | None, typer.Option("--name", "-n", help="Name to register under. Default: the file's.", show_default=False)
+]
 RobotArgument = Annotated[str, typer.Argument(help="A URDF file, or the name of an example robot.")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 CacheDir = Annotated[

@@ -49,6 +49,11 @@ def bytes_text(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
 
 
+def seconds_text(seconds: float) -> str:
+    """Return a duration as people read it."""
+    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.1f} s"
+
+
 def count_text(number: int, one: str, many: str = "") -> str:
     """Return ``"1 robot"`` or ``"2 robots"``."""
     return f"{number} {one if number == 1 else many or f'{one}s'}"

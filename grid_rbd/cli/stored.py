@@ -1,4 +1,4 @@
-"""Commands about the store: ``list``, ``show``, ``forget``, ``gc``."""
+"""Commands about registered robots: ``list``, ``show``, ``forget``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import typer
 from rich.markup import escape
 
 from grid_rbd.cli.options import CacheDir, JsonFlag
-from grid_rbd.cli.output import bytes_text, count_text, results, table, write_json
+from grid_rbd.cli.output import bytes_text, results, table, write_json
 from grid_rbd.inspection import describe_robot, describe_robots
-from grid_rbd.maintenance import forget_robot, gc_cache
+from grid_rbd.maintenance import forget_robot
 
 
 def list_command(cache_dir: CacheDir = None, as_json: JsonFlag = False) -> None:
@@ -102,32 +102,3 @@ def forget_command(
     console = results()
     console.print(f"[green]✓[/] [bold]{escape(name)}[/] is no longer registered")
     console.print("'grid-rbd gc --execute' removes what it alone used, an hour after its last use", style="dim")
-
-
-def gc_command(
-    execute: Annotated[bool, typer.Option("--execute", help="Delete; otherwise only report.")] = False,
-    objects_days: Annotated[
-        float | None,
-        typer.Option("--objects-days", metavar="DAYS", min=0.0, help="Keep objects that were used this recently."),
-    ] = None,
-    cache_dir: CacheDir = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Find what no registered robot and no running process needs; a dry run unless told otherwise."""
-    report = gc_cache(cache_dir, execute=execute, objects_days=objects_days)
-    if as_json:
-        write_json(report)
-        return
-    console = results()
-    rows = table("entry", "why it goes")
-    for key in report["entries_removed"]:
-        rows.add_row(f"[dim]{key[:12]}", report["reasons"].get(key, ""))
-    if rows.row_count:
-        console.print(rows)
-        console.print()
-    verb = "removed" if execute else "would be removed"
-    gone = count_text(len(report["entries_removed"]), "entry", "entries")
-    console.print(f"{gone}, {bytes_text(report['entries_bytes'])} {verb}; {report['entries_kept']} kept")
-    console.print(report["cache_dir"], style="dim", soft_wrap=True)
-    if rows.row_count and not execute:
-        console.print("'grid-rbd gc --execute' removes them", style="dim")

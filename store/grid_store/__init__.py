@@ -28,6 +28,7 @@ from grid_store.lease import Lease
 from grid_store.locks import Wait
 from grid_store.scratch import Scratch
 from grid_store.store import Store
+from grid_store.verify import Finding
 
 __all__ = [
     "ActionRecord",
@@ -36,6 +37,7 @@ __all__ = [
     "Entry",
     "EntryMissingError",
     "FileRecord",
+    "Finding",
     "GridError",
     "Key",
     "KeyComponentError",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import errno
-import json
 import os
 import stat
 import time
@@ -17,10 +16,12 @@ from typing import Any
 
 from grid_store.digest import stream_digest
 from grid_store.errors import CorruptEntryError, StoreError, UnsafeStoreError
+from grid_store.key import combine
 from grid_store.layout import RECORD, Layout
 from grid_store.modes import refuse_symlink
+from grid_store.sealed import unseal
 
-SCHEMA = 1
+SCHEMA = 2
 _TOUCH_AFTER = 600.0
 """Seconds after which a read updates the time of last use again."""
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -128,6 +129,25 @@ def find_entry(layout: Layout, key: str, *, used: bool = True, verify: bool = Fa
     return entry
 
 
+def reread(entry: Entry) -> None:
+    """Read every file of an entry, also those that this process has read before.
+
+    Raises
+    ------
+    CorruptEntryError
+        A file is not what was stored.
+    """
+    for name, record in entry.files.items():
+        _held.pop(record.digest, None)
+        _check_content(entry.directory / name, record)
+
+
+def strangers(entry: Entry) -> list[str]:
+    """Return the files in the directory of an entry that its record does not name, sorted."""
+    found = (path for path in entry.directory.rglob("*") if path.is_symlink() or not path.is_dir())
+    return sorted({path.relative_to(entry.directory).as_posix() for path in found} - {*entry.files, RECORD})
+
+
 def encode_entry(key: str, components: Mapping[str, str], files: Mapping[str, FileRecord], meta: Any) -> dict[str, Any]:
     """Return the record of an entry as JSON values."""
     return {
@@ -149,9 +169,11 @@ def decode_entry(directory: Path, key: str, data: bytes) -> Entry:
         The record cannot be understood or belongs to another key.
     """
     try:
-        record = json.loads(data)
+        record = unseal(data)
         if record["schema"] != SCHEMA or record["key"] != key:
             raise ValueError(f"schema {record['schema']}, key {record['key']}")
+        if combine(record["components"]) != key:
+            raise ValueError("its components make another key")
         files = {_inside(name): FileRecord(int(f["size"]), str(f["sha256"])) for name, f in record["files"].items()}
         return Entry(key, directory, record["components"], files, dict(record["meta"]), float(record["created"]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -15,10 +15,13 @@ from grid_store.layout import RECORD, Layout
 from grid_store.lease import is_leased, unleased
 from grid_store.locks import build_lock
 from grid_store.modes import Modes
-from grid_store.policy import MINIMUM_AGE, Candidate, Limits, condemned
+from grid_store.policy import Candidate, Limits, condemned
 from grid_store.roots import root_keys
+from grid_store.size import usage_below
 from grid_store.staging import set_aside, sweep
 
+_COUNTED = ("actions", "names", "consumers", "tmp", "quarantine")
+"""What counts against a size limit beside the entries."""
 _LEFTOVER_AGE = 2 * 86400.0
 _QUARANTINE_AGE = 7 * 86400.0
 
@@ -68,13 +71,14 @@ def collect(layout: Layout, limits: Limits, modes: Modes) -> dict[str, Any]:
 
 def _collect(layout: Layout, limits: Limits, modes: Modes | None) -> Report:
     report = Report(str(layout.root), executed=modes is not None)
-    candidates = _survey(layout)
-    for candidate, reason in condemned(candidates, root_keys(layout), lambda key: is_leased(layout, key), limits):
-        if modes is None or _remove(layout, candidate.key, modes):
+    report.staging_removed = _drop_leftovers(layout, report)
+    candidates, roots = _survey(layout), root_keys(layout)
+    others = sum(usage_below(layout.area(name)).bytes for name in _COUNTED)
+    for candidate, reason in condemned(candidates, roots, lambda key: is_leased(layout, key), limits, others):
+        if modes is None or _remove(layout, candidate.key, modes, limits.minimum_age):
             report.add(candidate, reason)
     report.entries_kept = sum(not candidate.is_object for candidate in candidates) - len(report.entries_removed)
     report.pointers_removed = _drop_pointers(layout, report)
-    report.staging_removed = _drop_leftovers(layout, report)
     return report
 
 
@@ -85,8 +89,7 @@ def _survey(layout: Layout) -> list[Candidate]:
 
 def _candidate(directory: Path) -> Candidate | None:
     with contextlib.suppress(FileNotFoundError):
-        size = sum(path.lstat().st_size for path in directory.rglob("*") if not path.is_dir())
-        return Candidate(directory.name, size, _age(directory), _is_object(directory / RECORD))
+        return Candidate(directory.name, usage_below(directory).bytes, _age(directory), _is_object(directory / RECORD))
     return None
 
 
@@ -103,11 +106,11 @@ def _is_object(record: Path) -> bool:
         return False
 
 
-def _remove(layout: Layout, key: str, modes: Modes) -> bool:
+def _remove(layout: Layout, key: str, modes: Modes, minimum_age: float) -> bool:
     """Remove an entry unless somebody began to use it since the survey; return whether it is gone."""
     entry = layout.object(key)
     with unleased(layout, key, modes) as alone:
-        if not alone or not entry.exists() or _age(entry) < MINIMUM_AGE:
+        if not alone or not entry.exists() or _age(entry) < minimum_age:
             return False
         trash = set_aside(layout, entry)
         layout.lease(key).unlink()

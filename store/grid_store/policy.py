@@ -11,16 +11,27 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 MINIMUM_AGE = 3600.0
-"""Seconds since the last use before an entry may go: a build that just ended has not bound its name yet."""
+"""Seconds since the last use before an entry may go, unless told otherwise: a build that just ended binds its name."""
 _DAY = 86400.0
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What the caller asked for: days since the last use of objects, bytes of the whole store; ``None``: no limit."""
+    """What the caller asked for; ``None``: no limit.
+
+    Attributes
+    ----------
+    objects_days : float or None
+        Days since the last use of objects.
+    max_bytes : int or None
+        Bytes of the whole store.
+    minimum_age : float
+        Seconds since the last use before anything may go.
+    """
 
     objects_days: float | None = None
     max_bytes: int | None = None
+    minimum_age: float = MINIMUM_AGE
 
 
 @dataclass(frozen=True)
@@ -34,19 +45,20 @@ class Candidate:
 
 
 def condemned(
-    candidates: Collection[Candidate], roots: Collection[str], is_leased: Callable[[str], bool], limits: Limits
+    candidates: Collection[Candidate],
+    roots: Collection[str],
+    is_leased: Callable[[str], bool],
+    limits: Limits,
+    other_bytes: int = 0,
 ) -> Iterator[tuple[Candidate, str]]:
-    """Yield the entries that may go, each with the reason."""
-    total = sum(candidate.size for candidate in candidates)
+    """Yield the entries that may go, each with the reason; ``other_bytes`` is what the store holds beside entries."""
+    total = other_bytes + sum(candidate.size for candidate in candidates)
     for candidate in sorted(candidates, key=lambda candidate: -candidate.age):
         reason = _reason(candidate, limits, total)
-        if reason and _is_free(candidate, roots) and not is_leased(candidate.key):
+        free = candidate.age >= limits.minimum_age and candidate.key not in roots
+        if reason and free and not is_leased(candidate.key):
             total -= candidate.size
             yield candidate, f"{reason}; last used {candidate.age / _DAY:.1f} days ago"
-
-
-def _is_free(candidate: Candidate, roots: Collection[str]) -> bool:
-    return candidate.age >= MINIMUM_AGE and candidate.key not in roots
 
 
 def _reason(candidate: Candidate, limits: Limits, total: int) -> str | None:

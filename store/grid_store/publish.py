@@ -11,13 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grid_store.atomic import encode, sync, write_synced
+from grid_store.atomic import sync, write_synced
 from grid_store.digest import stream_digest
 from grid_store.entry import Entry, FileRecord, decode_entry, encode_entry, find_entry
 from grid_store.errors import CorruptEntryError, PublishError
 from grid_store.key import Key
 from grid_store.layout import RECORD, Layout
 from grid_store.modes import SEALED, Modes, ensure_directory
+from grid_store.sealed import seal_text
 from grid_store.staging import Staged
 
 _COLLISION = {errno.EEXIST, errno.ENOTEMPTY}
@@ -38,7 +39,7 @@ def seal(staged: Path, key: Key, meta: Mapping[str, Any], modes: Modes) -> None:
         raise PublishError(f"nothing was produced for {key!r}: write at least one file into the given directory")
     if changed := key.changed_files():
         raise PublishError(f"{', '.join(map(str, changed))} changed while {key!r} was built: build again")
-    record = encode(encode_entry(key.digest, key.components, files, dict(meta)), f"metadata of {key!r}")
+    record = seal_text(encode_entry(key.digest, key.components, files, dict(meta)), f"metadata of {key!r}")
     for directory in (Path(top) for top, _, _ in os.walk(staged, topdown=False)):
         directory.chmod(modes.directory)
         sync(directory)

@@ -8,13 +8,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grid_store.actions import read_action
 from grid_store.digest import is_digest
 from grid_store.errors import CorruptEntryError
-from grid_store.layout import Layout
+from grid_store.layout import Layout, name_of
+
+
+@dataclass(frozen=True)
+class Root:
+    """Something that keeps entries.
+
+    Attributes
+    ----------
+    kind : str
+        ``"name"`` or ``"consumer"``.
+    name : str
+        The name, or the path of a manifest below ``consumers/``.
+    keys : frozenset of str
+        The content keys that it keeps, and the other digests that it mentions.
+    """
+
+    kind: str
+    name: str
+    keys: frozenset[str]
 
 
 def root_keys(layout: Layout) -> set[str]:
@@ -25,17 +45,38 @@ def root_keys(layout: Layout) -> set[str]:
     CorruptEntryError
         A record or a manifest cannot be understood.
     """
-    mentioned = {digest for path in _records(layout) for digest in _digests(_load(path))}
-    actions = (read_action(layout.action(digest)) for digest in mentioned)
-    return mentioned | {action.content for action in actions if action}
+    return {key for root in roots(layout) for key in root.keys}
 
 
-def _records(layout: Layout) -> Iterator[Path]:
+def roots(layout: Layout) -> Iterator[Root]:
+    """Yield all roots; raises as :func:`root_keys`."""
+    for path in root_records(layout):
+        mentioned = set(_digests(read_root(path)))
+        actions = (read_action(layout.action(digest)) for digest in mentioned)
+        yield Root(*root_name(layout, path), frozenset(mentioned | {action.content for action in actions if action}))
+
+
+def root_name(layout: Layout, path: Path) -> tuple[str, str]:
+    """Return kind and name of the root that lies at ``path``."""
+    if path.parent == layout.area("names"):
+        return "name", name_of(path)
+    return "consumer", path.relative_to(layout.area("consumers")).as_posix()
+
+
+def root_records(layout: Layout) -> Iterator[Path]:
+    """Yield the files that are roots: the records of names and the manifests of consumers."""
     yield from layout.area("names").glob("*.json")
     yield from layout.area("consumers").rglob("*.json")
 
 
-def _load(path: Path) -> Any:
+def read_root(path: Path) -> Any:
+    """Return the content of a root, ``None`` if it has vanished.
+
+    Raises
+    ------
+    CorruptEntryError
+        It is no JSON.
+    """
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError:

@@ -17,16 +17,19 @@ from grid_store.entry import Entry, find_entry
 from grid_store.errors import CorruptEntryError, EntryMissingError, StoreError, StoreUnavailableError, StoreWriteError
 from grid_store.gc import collect, preview
 from grid_store.key import Key
-from grid_store.layout import RECORD, Layout, absolute, default_root
+from grid_store.layout import AREAS, RECORD, Layout, absolute, default_root
 from grid_store.lease import Lease, take_lease
 from grid_store.locks import OnWait, build_lock
 from grid_store.modes import Modes, ensure_directory
-from grid_store.policy import Limits
-from grid_store.publish import publish, quarantine, seal
+from grid_store.policy import MINIMUM_AGE, Limits
+from grid_store.publish import publish, seal
+from grid_store.roots import Root, roots
 from grid_store.scratch import sweep_scratch
+from grid_store.size import Usage, usage_below
 from grid_store.staging import staging, sweep
 from grid_store.temporary import existing_substitute, substitute
 from grid_store.usable import check_root, prepare
+from grid_store.verify import Finding, inspect, mend, set_entry_aside
 
 _log = logging.getLogger("grid_rbd.store")
 Produce = Callable[[Path], Mapping[str, Any]]
@@ -58,11 +61,11 @@ class Store:
         """The root directory, which need not exist."""
         return self._layout.root
 
-    def get(self, key: str, *, verify: bool = False) -> Entry | None:
+    def get(self, key: str, *, verify: bool = False, used: bool = True) -> Entry | None:
         """Return the entry of a content key, ``None`` when it must be built. Takes no lock; sizes are checked.
 
         An entry that is damaged counts as missing, and the log says why. With ``verify``, digests are checked as well,
-        so that it is known now rather than when a file is used.
+        so that it is known now rather than when a file is used. ``used=False`` does not count as use.
 
         Raises
         ------
@@ -70,7 +73,7 @@ class Store:
             Others can write to the store, or a symbolic link stands in it.
         """
         for layout in self._readable():
-            if entry := _find(layout, key, verify=verify):
+            if entry := _find(layout, key, used=used, verify=verify):
                 return entry
         return None
 
@@ -126,11 +129,31 @@ class Store:
             The root cannot be used, and the store is strict.
         """
         layout, modes = self._writable()
-        lock = layout.lock(key)
         with _writing(layout):
-            ensure_directory(lock.parent, modes)
-            with build_lock(lock, modes):
-                return not _holds(layout, key) and quarantine(layout, key) is not None
+            return set_entry_aside(layout, key, modes)
+
+    def verify(self) -> list[Finding]:
+        """Read everything, digests of all files included, and return what is damaged; nothing is changed.
+
+        Raises
+        ------
+        StoreUnavailableError
+            The root cannot be read.
+        """
+        check_root(self._layout)
+        with _reading(self._layout):
+            return list(inspect(self._layout))
+
+    def repair(self) -> list[Finding]:
+        """Move what :meth:`verify` finds to quarantine, and return it: an entry is built again when it is asked for.
+
+        Raises
+        ------
+        StoreUnavailableError
+            The root cannot be written.
+        """
+        with _writing(self._layout):
+            return mend(self._layout, prepare(self._layout))
 
     def check_writable(self) -> None:
         """Make the root, so that a builder knows beforehand whether its work will be kept.
@@ -192,6 +215,23 @@ class Store:
                 if entry := _find(layout, key, used=False):
                     yield entry
 
+    def usage(self) -> dict[str, Usage]:
+        """Return files and bytes by area of the store."""
+        check_root(self._layout)
+        return {area: usage_below(self._layout.area(area)) for area in AREAS}
+
+    def roots(self) -> list[Root]:
+        """Return what keeps entries from collection, sorted.
+
+        Raises
+        ------
+        CorruptEntryError
+            The record of a name or consumer cannot be understood.
+        """
+        check_root(self._layout)
+        with _reading(self._layout):
+            return sorted(roots(self._layout), key=lambda root: (root.kind, root.name))
+
     def lease(self, key: str) -> Lease:
         """Return a lease: while it is held, collection leaves the entry of ``key`` alone.
 
@@ -212,7 +252,12 @@ class Store:
         return lease
 
     def gc(
-        self, *, execute: bool = False, objects_days: float | None = None, max_bytes: int | None = None
+        self,
+        *,
+        execute: bool = False,
+        objects_days: float | None = None,
+        max_bytes: int | None = None,
+        minimum_age: float = MINIMUM_AGE,
     ) -> dict[str, Any]:
         """Find, and with ``execute`` remove, what no name, consumer, lease or recent use keeps.
 
@@ -225,6 +270,8 @@ class Store:
         max_bytes : int, optional
             Keep unused entries while the store fits into this size; the least recently used go first. By default every
             unused entry goes.
+        minimum_age : float
+            Seconds since its last use before an entry may go.
 
         Returns
         -------
@@ -239,7 +286,7 @@ class Store:
         CorruptEntryError
             The record of a name or consumer cannot be understood, so nothing was removed.
         """
-        limits = Limits(objects_days, max_bytes)
+        limits = Limits(objects_days, max_bytes, minimum_age)
         with _writing(self._layout):
             if execute:
                 sweep_scratch()
@@ -290,13 +337,6 @@ def _find(layout: Layout, key: str, *, used: bool = True, verify: bool = False) 
             _reported.add(str(error))
             _log.warning("entry %s is damaged and counts as missing: %s", key[:12], error)
         return None
-
-
-def _holds(layout: Layout, key: str) -> bool:
-    try:
-        return find_entry(layout, key, used=False, verify=True) is not None
-    except CorruptEntryError:
-        return False
 
 
 def _exists(layout: Layout, key: str) -> bool:

@@ -83,11 +83,9 @@ def test_leased_entries_survive_a_collection_loop(store: Store, start: Start, tm
     collector = (
         GATE
         + """
-import grid_store.gc, grid_store.policy
-grid_store.gc.MINIMUM_AGE = grid_store.policy.MINIMUM_AGE = 0.0
 store, removed, end = Store(sys.argv[1], strict=True), 0, time.time() + 2
 while time.time() < end:
-    removed += len(store.gc(execute=True)["entries_removed"])
+    removed += len(store.gc(execute=True, minimum_age=0.0)["entries_removed"])
 print(removed)
 """
     )

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from grid_store import Key, KeyComponentError, PublishError, Store, StoreError
+from grid_store.sealed import seal_text, unseal
 
 Produce = Callable[[Path], dict[str, Any]]
 
@@ -172,9 +173,9 @@ def test_a_record_under_the_wrong_key_is_not_an_entry(store: Store, key: Key, pr
 
 def test_a_record_cannot_reach_outside(store: Store, key: Key, produce: Produce) -> None:
     path = store.obtain(key, produce).directory / "record.json"
-    record = json.loads(path.read_text())
+    record = unseal(path.read_bytes())
     for name in ("../../../../secret", "/etc/passwd", "a/../b", "./robot.so"):
-        path.write_text(json.dumps({**record, "files": {name: {"size": 1, "sha256": "0" * 64}}}))
+        path.write_bytes(seal_text({**record, "files": {name: {"size": 1, "sha256": "0" * 64}}}, "a record"))
         assert store.get(key.digest) is None
 
 

@@ -29,9 +29,13 @@ while [ "$1" != -o ]; do shift; done
 case "$STUB_MODE" in
     garbage) echo "not a library" > "$2";;
     foreign) cp {folder}/foreign.so "$2";;
+    other) cp {folder}/other.so "$2";;
     *) cp {folder}/unit.so "$2";;
 esac
 """
+
+
+UNIT = "grid_unit_table"
 
 
 @dataclass
@@ -52,9 +56,9 @@ class Stub:
 @pytest.fixture(scope="session")
 def stub_command(cxx: CxxCompiler, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("stub")
-    for name, symbol in (("unit", "grid_unit_table"), ("foreign", "something_else")):
+    for name, symbol, result in (("unit", UNIT, 0), ("foreign", "something_else", 0), ("other", UNIT, 1)):
         source = folder / f"{name}.c"
-        source.write_text(f"int {symbol}(void) {{ return 0; }}\n")
+        source.write_text(f"int {symbol}(void) {{ return {result}; }}\n")
         build = [str(cxx.path), "-x", "c", "-shared", "-fPIC", str(source), "-o", str(folder / f"{name}.so")]
         subprocess.run(build, check=True)
     script = folder / "counting-cxx"

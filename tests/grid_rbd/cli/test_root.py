@@ -14,7 +14,10 @@ from grid_rbd.cli.failures import EXIT_CODES
 
 from .conftest import Run
 
-COMMANDS = ["try", "doctor", "build", "plan", "generate", "bench", "tune", "list", "show", "forget", "gc", "plugins"]
+COMMANDS = [
+    *("try", "doctor", "build", "plan", "explain", "generate", "bench", "tune", "list", "show", "forget", "plugins"),
+    *("config", "root", "stats", "verify", "repair", "gc"),
+]
 
 
 def test_without_a_command_the_commands_are_explained(run: Run) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -83,33 +82,6 @@ def test_a_robot_whose_record_is_broken(run: Run, cache: tuple[str, Path]) -> No
     assert "its record is broken" in robot["stale_reasons"][0]
     assert run("show", "pendulum [1]", *cache).code == 5
     assert run("gc", *cache).code == 1
-
-
-def test_gc_reports_first_and_deletes_when_told(run: Run, cache: tuple[str, Path], pendulum: Path) -> None:
-    (record,) = (cache[1] / "v1" / "names").iterdir()
-    kept = json.loads(record.read_text())
-    assert run("gc", "--json", *cache).document["entries_removed"] == []
-    text = run("gc", *cache)
-    assert text.code == 0
-    assert "0 entries" in text.out
-    report = run("gc", "--execute", "--json", *cache).document
-    assert report["executed"] is True
-    assert run("show", "pendulum [1]", "--json", *cache).document["units"]["crba"]["key"] == kept["units"]["crba"]
-
-
-def test_gc_lists_what_goes_and_why(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def report(*_: object, execute: bool, **__: object) -> dict[str, object]:
-        return {
-            "cache_dir": "/cache", "executed": execute, "entries_kept": 3, "entries_removed": ["ab" * 32],
-            "entries_bytes": 2_500_000, "reasons": {"ab" * 32: "no name leads to it"},
-        }  # fmt: skip
-
-    monkeypatch.setattr("grid_rbd.cli.stored.gc_cache", report)
-    dry = run("gc").out
-    assert "no name leads to it" in dry
-    assert "1 entry, 2.5 MB would be removed; 3 kept" in dry
-    assert "gc --execute" in dry
-    assert "2.5 MB removed" in run("gc", "--execute").out
 
 
 def test_show_says_how_joints_are_coupled_and_limited(run: Run, tmp_path: Path) -> None:
