@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from grid_core.build.compilers import Compiler
 from grid_core.build.request import SCHEMA, RobotRequest
 from grid_core.build.targets import UnitInputs
-from grid_core.errors import CompileError
-from grid_core.toolchains.process import Children, stopped
-from grid_store import Key, Scratch, StoreWriteError
+from grid_core.build.workplace import move_built, workplace
+from grid_core.toolchains.process import Children
+from grid_store import Key
 
 if TYPE_CHECKING:
     from grid_core.model import Model
@@ -75,12 +73,12 @@ class Unit:
         """
         began, children = time.perf_counter(), Children()
         target, level = self.request.target, self.request.level
-        with _workplace(self.texts, self.algorithm) as work:
+        with workplace(self.algorithm, self.texts) as work:
             product = work / target.unit
             source, log = work / target.source, work / "build.log"
             children.call(partial(self.compiler.compile, source, product, level=level, include=[_runtime()], log=log))
             target.check_loadable(product, level)
-            _move(work, folder, (*self.texts, target.unit))
+            move_built(work, folder, (*self.texts, target.unit))
         return {
             "kind": "unit",
             "algorithm": self.algorithm,
@@ -106,49 +104,3 @@ def _runtime() -> Path:
     from grid_core.codegen.render import RUNTIME  # a process that builds nothing never pays for it
 
     return RUNTIME
-
-
-@contextmanager
-def _workplace(texts: Mapping[str, str], algorithm: str) -> Iterator[Path]:
-    """Give a temporary folder with the sources. It stays if a compiler fails of itself, not if one is stopped."""
-    scratch = _written(texts, algorithm)
-    try:
-        yield scratch.folder
-    except CompileError:
-        if stopped():
-            scratch.remove()
-        else:
-            scratch.keep()
-        raise
-    except BaseException:
-        scratch.remove()
-        raise
-    scratch.remove()
-
-
-def _written(texts: Mapping[str, str], algorithm: str) -> Scratch:
-    scratch = None
-    try:
-        scratch = Scratch(algorithm)
-        for name, text in texts.items():
-            (scratch.folder / name).write_text(text, "utf-8")
-    except OSError as error:
-        if scratch:
-            scratch.remove()
-        raise CompileError(
-            f"the sources of {algorithm} cannot be written to {scratch.folder if scratch else 'a temporary folder'}: "
-            f"{error}; free space there, or set TMPDIR to another folder"
-        ) from error
-    return scratch
-
-
-def _move(work: Path, folder: Path, names: tuple[str, ...]) -> None:
-    """Move what a build made into the store's ``folder``."""
-    try:
-        for name in names:
-            shutil.move(str(work / name), folder / name)
-    except OSError as error:
-        raise StoreWriteError(
-            f"the built unit cannot be moved to {folder}: {error}; free space there, or choose another folder as "
-            "cache_dir or GRID_RBD_CACHE_DIR"
-        ) from error

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
-import signal
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from grid_core.errors import CompileError
 from grid_core.toolchains.levels import level_flags
-from grid_core.toolchains.process import last_lines, run_logged
-from grid_core.toolchains.workers import JOBS_VARIABLE
+from grid_core.toolchains.project import ProjectCompiler
+from grid_core.toolchains.step import run_step
 
-FLAGS = (
-    "-std=c++17",
-    "-O2",
-    "-fPIC",
-    "-shared",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-ffp-contract=fast",
-    "-fvisibility=hidden",
-)
-"""Options of every unit. Finite math is never assumed: NaN and infinity must behave as documented."""
+CODE = ("-std=c++17", "-O2", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast")
+"""Options of all code. Finite math is never assumed: NaN and infinity must behave as documented."""
+
+FLAGS = (*CODE, "-shared", "-fvisibility=hidden")
+"""Options of every unit."""
 
 
 @dataclass(frozen=True)
@@ -80,27 +72,11 @@ class CxxCompiler:
         """
         folders = [f"-I{folder.absolute()}" for folder in include]
         command = [*self.command, *self.flags(level), *folders, source.name, "-o", str(output.absolute()), *extra]
-        try:
-            status = run_logged(command, cwd=source.parent, log=log)
-        except OSError as error:
-            raise CompileError(
-                f"{self.path} cannot be started: {error}; run the build again to look for another compiler"
-            ) from None
-        if status == 0 and output.exists() and output.stat().st_size > 0:
-            return
-        output.unlink(missing_ok=True)
-        raise CompileError(self._failure(status, source, log))
+        run_step(command, cwd=source.parent, log=log, output=output, subject=source.name)
 
-    def _failure(self, status: int, source: Path, log: Path) -> str:
-        said = last_lines(log)
-        if status == 0:
-            reason, advice = "ended well but wrote nothing", "is the disk full, or the compiler a stub?"
-        elif status < 0 or "Killed" in said:
-            reason = f"was killed ({signal.Signals(-status).name if status < 0 else 'one of its passes'})"
-            advice = f"most often there was too little memory: set {JOBS_VARIABLE}=1 and build again"
-        else:
-            reason, advice = f"failed with exit status {status}", "the first line of the log is the command to repeat"
-        return f"{self.path} {reason} on {source.name}; log: {log}\n{said}\n{advice}"
+    def project(self, level: str) -> ProjectCompiler:
+        """Return the compiler for the sources of a project, for an instruction-set level."""
+        return ProjectCompiler(self.command, (*CODE, *level_flags(level)), ("-shared",))
 
     def to_json(self) -> str:
         """Return a record for :meth:`from_json`, to be kept between processes."""

@@ -12,15 +12,17 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from grid_core.errors import CompileError, OptionError, ToolchainError
+from grid_core.errors import OptionError, ToolchainError
 from grid_core.toolchains.architectures import architectures_of
 from grid_core.toolchains.parallel import run_all
-from grid_core.toolchains.process import ask, last_lines, run_logged
+from grid_core.toolchains.process import ask
+from grid_core.toolchains.project import ProjectCompiler
 from grid_core.toolchains.search import stamp
-from grid_core.toolchains.workers import JOBS_VARIABLE, compiler_slot
+from grid_core.toolchains.step import run_step
+from grid_core.toolchains.workers import compiler_slot
 
-FLAGS = ("-fatbin", "-std=c++17", "-O3")
-"""Options of every unit. Multiply-adds are contracted by default; finite math is never assumed."""
+CODE = ("-std=c++17", "-O3")
+"""Options of all code. Multiply-adds are contracted by default; finite math is never assumed."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,9 @@ class NvccCompiler:
         OptionError
             The compiler does not know an architecture.
         """
+        return ("-fatbin", *CODE, *self._machines(level))
+
+    def _machines(self, level: str) -> tuple[str, ...]:
         wanted = architectures_of(level)
         for number in wanted.machine:
             if number not in self.architectures:
@@ -70,7 +75,7 @@ class NvccCompiler:
                 )
         machine = (f"-gencode=arch=compute_{n},code=sm_{n}" for n in wanted.machine)
         portable = (f"-gencode=arch=compute_{n},code=compute_{n}" for n in wanted.portable)
-        return (*FLAGS, *machine, *portable)
+        return (*machine, *portable)
 
     def compile(
         self, source: Path, output: Path, *, level: str, include: Sequence[Path], log: Path, extra: Sequence[str] = ()
@@ -91,20 +96,16 @@ class NvccCompiler:
     def _compile_one(self, source: Path, options: Sequence[str], log: Path) -> bytes:
         image = source.with_suffix(".fatbin.part")
         command = [*self.command, *options, source.name, "-o", image.name]
-        try:
-            with compiler_slot():
-                status = run_logged(command, cwd=source.parent, log=log)
-        except OSError as error:
-            raise CompileError(f"{self.path} cannot be started: {error}; run the build again") from None
-        made = image.read_bytes() if image.exists() else b""
-        image.unlink(missing_ok=True)
-        if status == 0 and made:
-            return made
-        reason = "ended well but wrote nothing" if status == 0 else f"failed with exit status {status}"
-        advice = (
-            f"if it was killed for memory, set {JOBS_VARIABLE}=1; the first line of the log is the command to repeat"
-        )
-        raise CompileError(f"{self.path} {reason} on {source.name}; log: {log}\n{last_lines(log)}\n{advice}")
+        with compiler_slot():
+            run_step(command, cwd=source.parent, log=log, output=image, subject=source.name)
+        made = image.read_bytes()
+        image.unlink()
+        return made
+
+    def project(self, level: str) -> ProjectCompiler:
+        """Return the compiler for the sources of a project, for some architectures."""
+        machines = self._machines(level)
+        return ProjectCompiler(self.command, (*CODE, "-Xcompiler=-fPIC", *machines), ("-shared", *machines))
 
     def to_json(self) -> str:
         """Return a record for :meth:`from_json`, to be kept between processes."""
