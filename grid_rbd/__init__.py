@@ -20,6 +20,8 @@ check_one_copy(Path(__file__).parent)
 
 from grid_backends.errors import FrameworkMissingError, NotAvailableError, StaleModelError
 from grid_backends.numpy import RobotHandle
+from grid_consumers.artifact import ConsumerArtifact
+from grid_consumers.errors import ArtifactIncompatibleError, ArtifactNotFoundError, ConsumerArtifactError
 from grid_core.errors import (
     AlgorithmNotBuiltError,
     ArgumentError,
@@ -38,6 +40,7 @@ from grid_core.errors import (
     URDFParseError,
 )
 from grid_core.version import __version__
+from grid_rbd.artifacts import build_artifact, list_artifacts, load_artifact
 from grid_rbd.header import generate_header
 from grid_rbd.identification import BaseParameters, base_parameters
 from grid_rbd.lookup import get_robot
@@ -51,8 +54,12 @@ from grid_rbd.warming import precompile, warm_robot
 __all__ = [
     "AlgorithmNotBuiltError",
     "ArgumentError",
+    "ArtifactIncompatibleError",
+    "ArtifactNotFoundError",
     "BaseParameters",
     "CompileError",
+    "ConsumerArtifact",
+    "ConsumerArtifactError",
     "DescriptionNotFoundError",
     "FrameworkMissingError",
     "GridError",
@@ -71,12 +78,15 @@ __all__ = [
     "UnsupportedJointTypeError",
     "__version__",
     "base_parameters",
+    "build_artifact",
     "build_plan",
     "default_cache_dir",
     "gc_cache",
     "generate_header",
     "get_robot",
+    "list_artifacts",
     "list_registered",
+    "load_artifact",
     "load_robot",
     "precompile",
     "register_robot",

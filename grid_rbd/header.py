@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from grid_core.build.builder import check_options
+from grid_core.build.header import header_text
 from grid_core.build.models import parsed
 from grid_rbd.basics import checked_text
 from grid_rbd.keywords import checked_keywords
@@ -36,14 +36,6 @@ def generate_header(
     OptionError
         An option is not valid, or ``namespace`` is no C++ identifier.
     """
-    from grid_core.codegen.render import render_header
-    from grid_core.codegen.sections import render_sections
-
     namespace = checked_text(namespace, "namespace", "a C++ identifier such as 'grid'")
     request = make_wish(description_of(urdf_path, urdf_string), opts).request
-    options, catalogue = request.options, request.catalogue
-    model = parsed(request)
-    check_options(request, model)
-    folders = catalogue.template_folders(request.units)
-    functions = render_header(request.units, model, catalogue.algorithms, options.settings, namespace, folders)
-    return functions + render_sections(request.units, model, catalogue, options.settings, namespace)
+    return header_text(request, parsed(request), namespace)

@@ -87,7 +87,7 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
         "cost_frames": _names(wanted.pop("cost_frames", None), "cost_frames"),
     }
     runtime = _runtime_tables(wanted)
-    max_batch = _positive(wanted.pop("max_batch_size", 256), "max_batch_size")
+    max_batch = positive(wanted.pop("max_batch_size", 256), "max_batch_size")
     lazy = flag(wanted.pop("lazy", False), "lazy")
     target = {
         "algorithm_list": wanted.pop("algorithm_list", None),
@@ -174,7 +174,7 @@ def _cuda_level(device: str, one: Any, several: Any) -> str:
     index = device_index(device)
     wanted = requested_architectures() if several is None else architectures(several)
     if one is not None:
-        wanted |= Architectures((_positive(one, "cuda_arch"),))
+        wanted |= Architectures((positive(one, "cuda_arch"),))
     return (wanted if wanted.machine else Architectures((_compute_of(index),))).level
 
 
@@ -223,7 +223,8 @@ def _command(value: object) -> str | None:
     return command
 
 
-def _positive(value: Any, option: str) -> int:
+def positive(value: Any, option: str) -> int:
+    """Return a whole number of at least 1."""
     try:
         number = operator.index(value)
     except TypeError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from grid_core.codegen.render import render_template
@@ -15,13 +15,21 @@ if TYPE_CHECKING:
 
 
 def render_sections(
-    names: Sequence[str], model: Model, catalogue: Catalogue, settings: TraceSettings, namespace: str = "grid"
+    names: Sequence[str],
+    model: Model,
+    catalogue: Catalogue,
+    settings: TraceSettings,
+    namespace: str = "grid",
+    chosen: Mapping[str, bool] | None = None,
 ) -> str:
-    """Return what follows :func:`~grid_core.codegen.render.render_header` in a header of the same algorithms."""
+    """Return what follows :func:`~grid_core.codegen.render.render_header` in a header of the same algorithms.
+
+    ``chosen`` is that of :meth:`~grid_core.plugins.catalogue.Catalogue.sections`.
+    """
     contents = HeaderContents(model, settings, catalogue.algorithms, tuple(names))
     return "".join(
         render_template(
             section.template, plugin.template_folders, namespace=namespace, model=model, **section.values(contents)
         )
-        for plugin, section in catalogue.sections(names)
+        for plugin, section in catalogue.sections(names, chosen)
     )

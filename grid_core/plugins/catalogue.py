@@ -156,10 +156,17 @@ class Catalogue:
         """Return the template folders for algorithms: those of their own plugins, which are part of their keys."""
         return tuple(dict.fromkeys(folder for name in names for folder in self.providers[name].template_folders))
 
-    def sections(self, names: Iterable[str]) -> tuple[tuple[Plugin, HeaderSection], ...]:
-        """Return the sections of a header that has the named algorithms, each with the plugin that writes it."""
-        present = set(names)
-        return tuple((p, s) for p in self.plugins for s in p.sections if present & set(s.algorithms))
+    def sections(
+        self, names: Iterable[str], chosen: Mapping[str, bool] | None = None
+    ) -> tuple[tuple[Plugin, HeaderSection], ...]:
+        """Return the sections of a header that has the named algorithms, each with the plugin that writes it.
+
+        ``chosen`` says of plugins, by name, whether their sections are there whatever algorithms are.
+        """
+        present, chosen = set(names), chosen or {}
+        return tuple(
+            (p, s) for p in self.plugins for s in p.sections if chosen.get(p.name, bool(present & set(s.algorithms)))
+        )
 
     def _visit(self, name: str, path: list[str]) -> None:
         if name in path:

@@ -58,6 +58,11 @@ class Architectures:
         """Whether blocks can form clusters on every GPU that the unit is for."""
         return all(number >= CLUSTERS for number in (*self.machine, *self.portable))
 
+    def run_on(self, compute: int) -> bool:
+        """Return whether a GPU of a compute capability takes the code: its own, of an earlier minor version, or PTX."""
+        binary = any(n // 10 == compute // 10 and n <= compute for n in self.machine)
+        return binary or any(n <= compute for n in self.portable)
+
     def __or__(self, other: Architectures) -> Architectures:
         """Return what either has."""
         return Architectures(_sorted(*self.machine, *other.machine), _sorted(*self.portable, *other.portable))
