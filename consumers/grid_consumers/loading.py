@@ -56,7 +56,7 @@ def _described(consumer: str, name: str, store: Store) -> dict[str, Any]:
     known = {"consumer": consumer, "name": name}
     if reasons := faults(record):
         return {**known, "stale_reasons": reasons}
-    entry = store.get(record["content"])
+    entry = store.get(record["content"], used=False)
     facts = {
         **known,
         "content_key": record["content"],

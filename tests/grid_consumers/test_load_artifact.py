@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -163,18 +164,24 @@ def test_lists(project: Project) -> None:
     assert grid_rbd.list_artifacts("another", project.root) == []
 
 
-def test_collections_keep_what_manifests_name_and_processes_hold(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("grid_store.gc.MINIMUM_AGE", -1.0)
-    monkeypatch.setattr("grid_store.policy.MINIMUM_AGE", -1.0)
+def collected(project: Project, built: Any) -> bool:
+    """Whether a collection takes an artifact that nobody used for days."""
+    then = time.time() - 1e6
+    os.utime(built.store_dir / "record.json", (then, then))
+    return built.content_key in project.store.gc(execute=True)["entries_removed"]
+
+
+def test_collections_keep_what_manifests_name_and_processes_hold(project: Project) -> None:
     named, forgotten = project.build("arm"), project.build("leg", dtype="float64")
-    project.store.unbind("leg", consumer="planner")
-    assert forgotten.content_key not in project.store.gc(execute=True)["entries_removed"], "this process has it"
     artifact._leases.clear()
-    assert forgotten.content_key in project.store.gc(execute=True)["entries_removed"]
-    assert not forgotten.path.exists()
+    assert not collected(project, named)
     assert project.load("arm").path == named.path
+    assert project.load("leg").path == forgotten.path
+    project.store.unbind("leg", consumer="planner")
+    assert not collected(project, forgotten), "this process has it"
+    artifact._leases.clear()
+    assert collected(project, forgotten)
+    assert not forgotten.path.exists()
 
 
 def test_a_store_that_moved_and_cannot_be_written(project: Project, mount: Callable[[str], Path]) -> None:  # noqa: F811
