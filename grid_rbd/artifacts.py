@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +198,29 @@ def list_artifacts(consumer: str, cache_dir: str | Path | None = None) -> list[d
     return loading.described(checked_name(consumer, "consumer"), open_store(cache_dir))
 
 
-def list_consumers(cache_dir: str | Path | None = None) -> Mapping[str, list[dict[str, Any]]]:
-    """Return the artifacts of all consumers."""
+def describe_artifacts(consumer: str | None = None, cache_dir: str | Path | None = None) -> list[dict[str, Any]]:
+    """Return what :func:`list_artifacts` does, of all consumers if none is named."""
     store = open_store(cache_dir)
-    return {consumer: loading.described(consumer, store) for consumer in store.consumers()}
+    wanted = store.consumers() if consumer is None else [checked_name(consumer, "consumer")]
+    return [artifact for name in wanted for artifact in loading.described(name, store)]
+
+
+def forget_artifact(consumer: str, name: str, cache_dir: str | Path | None = None) -> dict[str, Any]:
+    """Remove an artifact from its consumer's manifest; its files stay until they are collected.
+
+    Returns
+    -------
+    dict
+        ``consumer, name, cache_dir``.
+
+    Raises
+    ------
+    ArtifactNotFoundError
+        The consumer has no artifact of that name.
+    StoreUnavailableError
+        The store cannot be written.
+    """
+    consumer, name = checked_name(consumer, "consumer"), checked_name(name, "name")
+    store = open_store(cache_dir, strict=True)
+    loading.forget(consumer, name, store)
+    return {"consumer": consumer, "name": name, "cache_dir": str(store.root)}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from grid_backends.errors import NotAvailableError
+from grid_backends.errors import CudaError, NotAvailableError
 from grid_backends.numpy.cuda import device_index
 from grid_backends.numpy.threads import checked_threads
 from grid_core.build.options import BuildOptions, flag, make_options
@@ -190,7 +190,10 @@ def _compute_of(index: int) -> int:
     """Return the compute capability of a GPU, 90 for 9.0."""
     from grid_backends.native import cuda_device
 
-    return int(cuda_device(index)["compute"])
+    try:
+        return int(cuda_device(index)["compute"])
+    except CudaError as error:
+        raise CudaError(f"{error}; to build for a GPU that is not here, give cuda_arch") from error
 
 
 def _names(value: Any, option: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from grid_backends.errors import CudaError, RunnerMissingError
 from grid_consumers.artifact import ConsumerArtifact, compute_of, hold_artifact
 from grid_consumers.errors import ArtifactIncompatibleError, ArtifactNotFoundError
 from grid_consumers.record import faults
@@ -44,6 +45,19 @@ def load(consumer: str, name: str, store: Store, cuda_arch: int | None = None) -
         return hold_artifact(consumer, name, entry, record, store, compiled=False)
     except (CorruptEntryError, EntryMissingError) as error:
         raise ArtifactIncompatibleError(f"{what}: {error}; {AGAIN}") from error
+
+
+def forget(consumer: str, name: str, store: Store) -> None:
+    """Remove an artifact from the manifest of its consumer.
+
+    Raises
+    ------
+    ArtifactNotFoundError
+        The consumer has no artifact of that name.
+    """
+    if name not in store.names(consumer=consumer):
+        raise ArtifactNotFoundError(_not_found(consumer, name, store))
+    store.unbind(name, consumer=consumer)
 
 
 def described(consumer: str, store: Store) -> list[dict[str, Any]]:
@@ -96,9 +110,10 @@ def _misfits(record: Mapping[str, Any], cuda_arch: int | None) -> list[str]:
 
 
 def _device() -> int | None:
-    """Return the compute capability of the GPU here, ``None`` if there is none."""
+    """Return the compute capability of the GPU here, ``None`` if there is none that can be asked."""
     try:
-        from grid_backends.native import cuda_device, cuda_device_count
-    except ImportError:
+        from grid_backends.native import cuda_device
+
+        return int(cuda_device(0)["compute"])
+    except (CudaError, RunnerMissingError):
         return None
-    return int(cuda_device(0)["compute"]) if cuda_device_count() else None

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from grid_core.version import __version__
-from grid_rbd.cli import bench, building, doctor, planning, plugins, stored, trial, tune, upkeep
+from grid_rbd.cli import artifacts, bench, building, doctor, planning, plugins, stored, trial, tune, upkeep
 from grid_rbd.cli.failures import Group, exit_code_help
 from grid_rbd.cli.output import results, send_messages_to_stderr
 
@@ -36,6 +36,7 @@ app.command("show", rich_help_panel=MACHINE)(stored.show_command)
 app.command("forget", rich_help_panel=MACHINE)(stored.forget_command)
 app.command("plugins", rich_help_panel=MACHINE)(plugins.plugins_command)
 app.command("config", rich_help_panel=MACHINE)(upkeep.config_command)
+app.command("artifacts", rich_help_panel=STORE)(artifacts.artifacts_command)
 app.command("root", rich_help_panel=STORE)(upkeep.root_command)
 app.command("stats", rich_help_panel=STORE)(upkeep.stats_command)
 app.command("verify", rich_help_panel=STORE)(upkeep.verify_command)

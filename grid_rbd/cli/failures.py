@@ -11,6 +11,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from grid_backends.errors import NotAvailableError, RunnerMissingError
+from grid_consumers.errors import ConsumerArtifactError
 from grid_core.errors import (
     GridError,
     OptionError,
@@ -30,7 +31,7 @@ EXIT_CODES = {
     USAGE: "a wrong command line or option",
     DESCRIPTION: "a robot description that does not exist or is not valid",
     TOOLCHAIN: "no working compiler or runner, or a compiler that failed",
-    ROBOT: "no such registered robot, or one that has to be built again",
+    ROBOT: "no such registered robot or artifact, or one that has to be built again",
     INTERRUPTED: "interrupted",
     TERMINATED: "terminated by SIGTERM",
 }
@@ -39,7 +40,7 @@ _CODES: tuple[tuple[tuple[type[BaseException], ...], int], ...] = (
     ((OptionError, NotAvailableError), USAGE),
     ((URDFParseError, FileNotFoundError), DESCRIPTION),
     ((ToolchainError, RunnerMissingError), TOOLCHAIN),
-    ((RobotNotRegisteredError, StaleRobotError), ROBOT),
+    ((RobotNotRegisteredError, StaleRobotError, ConsumerArtifactError), ROBOT),
     ((GridError, OSError, MemoryError), FAILURE),
     ((KeyboardInterrupt, typer.Abort), INTERRUPTED),
     ((Terminated,), TERMINATED),

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from grid_rbd.artifacts import forget_artifact
 from grid_rbd.cli.options import CacheDir, JsonFlag
 from grid_rbd.cli.output import bytes_text, results, table, write_json
 from grid_rbd.inspection import describe_robot, describe_robots
@@ -91,14 +92,18 @@ def _limits(joint: Mapping[str, Any]) -> str:
 
 def forget_command(
     name: Annotated[str, typer.Argument(help="A registered robot.")],
+    consumer: Annotated[
+        str | None,
+        typer.Option("--consumer", metavar="PROJECT", show_default=False, help="Forget an artifact of this project."),
+    ] = None,
     cache_dir: CacheDir = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Remove the name of a registered robot; [bold]gc[/] then removes what no other robot uses."""
-    report = forget_robot(name, cache_dir)
+    report = forget_robot(name, cache_dir) if consumer is None else forget_artifact(consumer, name, cache_dir)
     if as_json:
         write_json(report)
         return
     console = results()
-    console.print(f"[green]✓[/] [bold]{escape(name)}[/] is no longer registered")
+    console.print(f"[green]✓[/] [bold]{escape(name)}[/] is no longer {'registered' if consumer is None else 'kept'}")
     console.print("'grid-rbd gc --execute' removes what it alone used, an hour after its last use", style="dim")

@@ -144,9 +144,8 @@ def test_devices(project: Project, level: str, arch: int, fits: bool) -> None:
 def test_the_gpu_here_decides(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     built = project.build()
     project.store.bind("arm", {**built.meta, "level": "sm_80"}, consumer="planner")
-    monkeypatch.setattr("grid_backends.native.cuda_device_count", lambda: 0)
+    monkeypatch.setenv("GRID_RBD_LIBCUDA", "/nowhere/libcuda.so")
     assert project.load().cuda_arch == 80
-    monkeypatch.setattr("grid_backends.native.cuda_device_count", lambda: 1)
     monkeypatch.setattr("grid_backends.native.cuda_device", lambda index: {"compute": 90})
     with pytest.raises(grid_rbd.ArtifactIncompatibleError, match="sm_80, which does not run on compute capability 90"):
         project.load()

@@ -16,7 +16,7 @@ from .conftest import Run
 
 COMMANDS = [
     *("try", "doctor", "build", "plan", "explain", "generate", "bench", "tune", "list", "show", "forget", "plugins"),
-    *("config", "root", "stats", "verify", "repair", "gc"),
+    *("config", "root", "stats", "verify", "repair", "gc", "artifacts"),
 ]
 
 
@@ -58,6 +58,8 @@ def test_version(run: Run) -> None:
         (["plan", "arm7", "--compiler", "no-such-compiler"], 4, "no-such-compiler"),
         (["show", "no_such_robot"], 5, "no_such_robot"),
         (["forget", "no_such_robot"], 5, "no robot 'no_such_robot' is registered"),
+        (["forget", "arm", "--consumer", "no_such_project"], 5, "'no_such_project' has no artifacts"),
+        (["artifacts", "no/name"], 2, "consumer is 'no/name', expected a letter or digit"),
         (["build", "arm7", "--plugin", "no_such_plugin.py"], 1, "no_such_plugin.py"),
         (["generate", "arm7", "--namespace", "1grid"], 2, "C++ identifier"),
         (["generate", "arm7", "-a", "crba", "-o", "/no/such/folder/grid.hpp"], 2, "/no/such/folder/grid.hpp"),
