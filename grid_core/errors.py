@@ -16,6 +16,7 @@ __all__ = [
     "KeywordError",
     "MimicResolutionError",
     "OptionError",
+    "OutOfMemoryError",
     "PluginError",
     "RobotNotRegisteredError",
     "StaleRobotError",
@@ -53,6 +54,10 @@ class KeywordError(OptionError, TypeError):
 
 class ArgumentError(GridError, ValueError):
     """A call argument has a wrong shape, dtype or value."""
+
+
+class OutOfMemoryError(GridError, MemoryError):
+    """What was asked for takes more memory than there is; the message names argument, bytes and fix."""
 
 
 class PluginError(GridError):
@@ -96,6 +101,11 @@ class ToolchainError(GridError, RuntimeError):
 
 class CompileError(ToolchainError):
     """A compiler ran and failed; the message has the log's path and its last lines."""
+
+
+def unknown_keyword(function: str, name: str, known: Iterable[str], takes: str) -> KeywordError:
+    """Return the error of a keyword argument that a function does not take; ``takes`` says what it does take."""
+    return KeywordError(f"{function}() takes no argument {name!r}{nearest(name, known)}; {takes}")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

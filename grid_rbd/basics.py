@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from grid_core.errors import OptionError
@@ -18,6 +19,23 @@ def checked_name(name: object) -> str:
         It is not.
     """
     return checked_text(name, "name", "the name of a robot")
+
+
+def new_name(name: object) -> str:
+    """Return a name that a robot may be registered under.
+
+    Raises
+    ------
+    OptionError
+        It is no text, empty, or could be taken for a path.
+    """
+    text = checked_name(name)
+    if not text.isprintable() or any(part.strip() in ("", ".", "..") for part in re.split(r"[/\\]", text)):
+        raise OptionError(
+            f"name is {text!r:.80}, expected printable text such as 'left_arm', which has no part between slashes that "
+            "is empty, '.' or '..'"
+        )
+    return text
 
 
 def checked_text(value: object, argument: str, meaning: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grid_backends.numpy.threads import default_threads
 from grid_core.errors import GridError
-from grid_core.plugins.manager import DISABLE, load_catalogue
+from grid_core.plugins.manager import DISABLE, survey_plugins
 from grid_core.toolchains import detect_level, find_compiler, worker_count
 from grid_core.version import __version__
 from grid_rbd.check import Check
@@ -135,7 +135,7 @@ def _noexec(folder: Path) -> bool:
 
 
 def _plugins(files: Sequence[str | Path]) -> Check:
-    catalogue = load_catalogue(tuple(str(Path(file).resolve()) for file in files))
+    catalogue = survey_plugins(tuple(str(Path(file).resolve()) for file in files))
     found = f"{len(catalogue.plugins)} loaded, {len(catalogue.algorithms)} algorithms"
     if not catalogue.algorithms:
         return Check("plugins", "fail", found, REINSTALL)

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from grid_core.errors import KeywordError, nearest
+from grid_core.errors import unknown_keyword
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,9 +28,7 @@ def checked_keywords(function: Callable[P, R]) -> Callable[P, R]:
             if name in own or (is_open and name in registering_options()):
                 continue
             known = [n for n in dict.fromkeys((*own, *(registering_options() if is_open else ()))) if n[0] != "_"]
-            raise KeywordError(
-                f"{function.__name__}() takes no argument {name!r}{nearest(name, known)}; it takes {', '.join(known)}"
-            )
+            raise unknown_keyword(function.__name__, name, known, f"it takes {', '.join(known)}")
         return function(*args, **kwargs)
 
     return checked

@@ -6,8 +6,9 @@ import math
 from pathlib import Path
 from typing import Any
 
+from grid_core.build.entry import not_registered
 from grid_core.build.options import flag
-from grid_core.errors import OptionError, RobotNotRegisteredError, nearest
+from grid_core.errors import OptionError
 from grid_rbd.basics import checked_name, open_store
 from grid_rbd.keywords import checked_keywords
 from grid_store.layout import default_root
@@ -45,9 +46,8 @@ def forget_robot(name: str, cache_dir: str | Path | None = None) -> dict[str, An
         The store cannot be written.
     """
     name, store = checked_name(name), open_store(cache_dir, strict=True)
-    known = store.names()
-    if name not in known:
-        raise RobotNotRegisteredError(name, f"no robot {name!r} is registered in {store.root}{nearest(name, known)}")
+    if name not in store.names():
+        raise not_registered(name, store)
     store.unbind(name)
     return {"name": name, "cache_dir": str(store.root)}
 

@@ -10,11 +10,11 @@ from typing import Any
 from grid_core.build import Plan, RobotRequest, make_plan
 from grid_core.build.changes import changed_values
 from grid_core.build.costs import Cost, RecordedCosts, total
-from grid_core.build.entry import recorded_request
+from grid_core.build.entry import not_registered, recorded_request
 from grid_core.build.models import velocity_width
 from grid_core.build.record import usable_record
-from grid_core.errors import OptionError, RobotNotRegisteredError, nearest
-from grid_rbd.basics import checked_name, open_store
+from grid_core.errors import OptionError
+from grid_rbd.basics import checked_name, new_name, open_store
 from grid_rbd.growing import grown
 from grid_rbd.keywords import checked_keywords
 from grid_rbd.wishes import Wish, description_of, make_wish, target_facts
@@ -55,11 +55,11 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
         ``unknown``, the algorithms that have no recorded build.
     """
     options = dict(opts)
-    name, store = checked_name(name), open_store(options.pop("cache_dir", None))
+    store = open_store(options.pop("cache_dir", None))
     text = options.pop("urdf_string", None)
     if urdf_path is None and text is None:
-        return _registered_plan(name, options, store)
-    return plan_report(name, make_wish(description_of(urdf_path, text), options), store)
+        return _registered_plan(checked_name(name), options, store)
+    return plan_report(new_name(name), make_wish(description_of(urdf_path, text), options), store)
 
 
 def plan_report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
@@ -71,9 +71,7 @@ def _registered_plan(name: str, options: Mapping[str, Any], store: Store) -> dic
     """Return the report for what a registered robot was made from."""
     record = usable_record(name, store)
     if record is None:
-        raise RobotNotRegisteredError(
-            name, f"no robot {name!r} is registered in {store.root}{nearest(name, store.names())}; give its description"
-        )
+        raise not_registered(name, store)
     if options:
         raise OptionError(
             f"{', '.join(options)}: robot {name!r} is planned as it was registered; give its description to change that"

@@ -14,7 +14,7 @@ from grid_core.build.entry import UnitPaths, make_record
 from grid_core.build.options import flag
 from grid_core.build.record import usable_record
 from grid_core.errors import StaleRobotError, ToolchainError
-from grid_rbd.basics import checked_name, open_store
+from grid_rbd.basics import new_name, open_store
 from grid_rbd.growing import grown
 from grid_rbd.handles import adjusted, compiled_handle, lazy_handle, reference_handle
 from grid_rbd.keywords import checked_keywords
@@ -150,7 +150,7 @@ def register_robot(
     options = dict(locals())
     for own in ("name", "urdf_path", "urdf_string", "cache_dir", "force_rebuild"):
         del options[own]
-    name, store, force = checked_name(name), open_store(cache_dir), flag(force_rebuild, "force_rebuild")
+    name, store, force = new_name(name), open_store(cache_dir), flag(force_rebuild, "force_rebuild")
     wish = make_wish(description_of(urdf_path, urdf_string), options)
     handle = _registered(name, wish, store, force=force)
     return adjusted(handle, output_convention, threads)

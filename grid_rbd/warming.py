@@ -15,7 +15,7 @@ from grid_core.build.record import usable_record
 from grid_core.errors import OptionError
 from grid_core.model import Model
 from grid_rbd.backends import check_backend
-from grid_rbd.basics import checked_name, open_store
+from grid_rbd.basics import new_name, open_store
 from grid_rbd.growing import grown
 from grid_rbd.keywords import checked_keywords
 from grid_rbd.planning import plan_report
@@ -43,7 +43,7 @@ def warm_robot(
         ``(content_key, store root, meta)``, ``meta`` the stored record. With ``plan_only=True``, the report of
         :func:`build_plan` instead.
     """
-    name, store = checked_name(name), open_store(cache_dir)
+    name, store = new_name(name), open_store(cache_dir)
     only_plan, force = flag(plan_only, "plan_only"), flag(force_rebuild, "force_rebuild")
     wish = make_wish(description_of(urdf_path, urdf_string), opts)
     if only_plan:
@@ -86,7 +86,7 @@ def precompile(
         "max_batch_size": max_batch_size,
         "cuda_arch": cuda_arch,
     }
-    name, store = checked_name(name), open_store(cache_dir)
+    name, store = new_name(name), open_store(cache_dir)
     source, chosen = description_of(urdf_path, urdf_string), _backends(backends)
     wishes = [make_wish(source, {**shared, **tier}) for tier in _tiers(tiers)]
     built = []

@@ -18,6 +18,9 @@ from grid_core.model import Model
 from grid_core.model.xml_source import read_source
 from grid_store import CorruptEntryError, Entry, EntryMissingError, Store
 
+LISTED = 10
+"""Names of robots that an error lists."""
+
 
 @dataclass(frozen=True)
 class RobotEntry:
@@ -135,10 +138,7 @@ def load_entry(name: str, store: Store) -> RobotEntry:
     """
     record = store.resolve(name)
     if record is None:
-        known = store.names()
-        raise RobotNotRegisteredError(
-            name, f"no robot {name!r} is registered in {store.root}{nearest(name, known)}; give urdf_path= to build it"
-        )
+        raise not_registered(name, store)
     if reasons := faults(record):
         raise _stale(name, reasons)
     model = store.get(record["model"])
@@ -159,6 +159,17 @@ def load_entry(name: str, store: Store) -> RobotEntry:
     except (ArgumentError, KeyError, TypeError, ValueError) as error:
         raise _stale(name, [f"its model or its options are of another version ({error})"]) from error
     return RobotEntry(name, robot, options, UnitPaths(store, found), record)
+
+
+def not_registered(name: str, store: Store) -> RobotNotRegisteredError:
+    """Return the error of a name that no robot has, with the names that there are."""
+    known = store.names()
+    there = f"registered are {', '.join(known[:LISTED])}{', ...' * (len(known) > LISTED)}" if known else "none is"
+    return RobotNotRegisteredError(
+        name,
+        f"no robot {name!r} is registered in {store.root}{nearest(name, known)}; {there} (list_registered() and "
+        "'grid-rbd list' show all); register_robot and 'grid-rbd build' register one",
+    )
 
 
 def _stale(name: str, reasons: list[str]) -> StaleRobotError:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from grid_core.errors import ArgumentError
 
 if TYPE_CHECKING:
     from grid_core.model import Frame, Model
@@ -51,7 +54,7 @@ class TraceSettings:
             The robot has no frame of that name.
         """
         names = self.end_effectors or tuple(model.joints[i].name for i in model.leaf_joints)
-        return tuple(model.frame(name) for name in names)
+        return _frames(model, names, "ee_joint_names")
 
     def contacts(self, model: Model) -> tuple[Frame, ...]:
         """Return the frames of the contacts.
@@ -61,7 +64,7 @@ class TraceSettings:
         ArgumentError
             The robot has no frame of that name.
         """
-        return tuple(model.frame(name) for name in self.contact_frames)
+        return _frames(model, self.contact_frames, "contact_frames")
 
     def cost_targets(self, model: Model) -> tuple[Frame, ...]:
         """Return the frames that costs follow: the first end effector, then :attr:`cost_frames`.
@@ -74,7 +77,14 @@ class TraceSettings:
             The robot has no frame of that name.
         """
         first = (self.end_effector_frames(model) or model.frames)[0]
-        return (first, *(model.frame(name) for name in self.cost_frames))
+        return (first, *_frames(model, self.cost_frames, "cost_frames"))
+
+
+def _frames(model: Model, names: Iterable[str], option: str) -> tuple[Frame, ...]:
+    try:
+        return tuple(model.frame(name) for name in names)
+    except ArgumentError as error:
+        raise ArgumentError(f"{option}: {error}") from None
 
 
 def dimensions(model: Model, settings: TraceSettings) -> dict[str, int]:

@@ -242,7 +242,8 @@ class Model:
             return self._frame_index[name]
         except KeyError:
             raise ArgumentError(
-                f"robot {self.name!r} has no joint or link {name!r}{nearest(name, self._frame_index)}"
+                f"robot {self.name!r} has no joint or link {name!r}{nearest(name, self._frame_index)}; its 'frames' "
+                "are all that it has"
             ) from None
 
     @cached_property

@@ -29,7 +29,7 @@ DISABLE = "GRID_RBD_DISABLE_PLUGINS"
 ANY = (Exception, SystemExit)
 """A plugin may fail in any way, and must not take the others down."""
 
-_said: set[BrokenPlugin] = set()
+_said: set[str] = set()
 _log = logging.getLogger("grid_rbd.plugins")
 
 
@@ -37,7 +37,8 @@ _log = logging.getLogger("grid_rbd.plugins")
 def load_catalogue(plugin_files: tuple[str, ...] = ()) -> Catalogue:
     """Return the algorithms of all installed plugins and of local plugin files.
 
-    A plugin that fails to load is reported once, with what disables it, and does not stop the others.
+    An installed plugin that fails to load is reported once, with what disables it, and does not stop the others. A file
+    is there because somebody named it, so that its failure is an error.
 
     Parameters
     ----------
@@ -47,8 +48,23 @@ def load_catalogue(plugin_files: tuple[str, ...] = ()) -> Catalogue:
     Raises
     ------
     PluginError
-        Two plugins provide one name, edges lead in a circle, or a local file does not exist.
+        A local file does not exist or is broken, two plugins provide one name, or edges lead in a circle.
     """
+    catalogue = survey_plugins(plugin_files)
+    named = {str(Path(file).resolve()) for file in plugin_files}
+    for broken in catalogue.broken:
+        if broken.origin in named:
+            raise PluginError(f"plugin file {broken.origin} is broken: {broken.reason}; mend it, or do not name it")
+        _warn(
+            f"plugin {broken.name!r} ({broken.origin}) is broken and left out: {broken.reason}; "
+            f"set {DISABLE}={broken.name} to silence this"
+        )
+    return catalogue
+
+
+@lru_cache(maxsize=8)
+def survey_plugins(plugin_files: tuple[str, ...] = ()) -> Catalogue:
+    """Return what :func:`load_catalogue` does, for those who show it: ``broken`` has broken files, too."""
     loaded: list[tuple[Plugin, ModuleType]] = []
     broken: list[BrokenPlugin] = []
     for name, origin, version, load in _sources(plugin_files):
@@ -56,7 +72,7 @@ def load_catalogue(plugin_files: tuple[str, ...] = ()) -> Catalogue:
             module = load()
             loaded.append((_describe(name, version, origin, module), module))
         except ANY as error:
-            broken.append(_reported(name, origin, f"{type(error).__name__}: {error}"))
+            broken.append(BrokenPlugin(name, origin, f"{type(error).__name__}: {error}"))
     return collect(loaded, broken)
 
 
@@ -69,7 +85,7 @@ def collect(loaded: Iterable[tuple[Plugin, object]], broken: Iterable[BrokenPlug
         try:
             declared = _declared(plugin, module)
         except ANY as error:
-            broken.append(_reported(plugin.name, plugin.origin, f"{type(error).__name__}: {error}"))
+            broken.append(BrokenPlugin(plugin.name, plugin.origin, f"{type(error).__name__}: {error}"))
             continue
         plugins.append(plugin)
         for algorithm in declared:
@@ -81,15 +97,11 @@ def collect(loaded: Iterable[tuple[Plugin, object]], broken: Iterable[BrokenPlug
     return Catalogue(algorithms, providers, tuple(plugins), tuple(broken))
 
 
-def _reported(name: str, origin: str, reason: str) -> BrokenPlugin:
-    """Log that a plugin is left out, unless that was said before in this process."""
-    broken = BrokenPlugin(name, origin, reason)
-    if broken not in _said:
-        _said.add(broken)
-        _log.warning(
-            "plugin %r (%s) is broken and left out: %s; set %s=%s to silence this", name, origin, reason, DISABLE, name
-        )
-    return broken
+def _warn(message: str) -> None:
+    """Log a warning, unless it was given before in this process."""
+    if message not in _said:
+        _said.add(message)
+        _log.warning("%s", message)
 
 
 def _leave_out_dangling(
@@ -101,7 +113,7 @@ def _leave_out_dangling(
         algorithm, required = dangling[0]
         plugin = providers[algorithm.name]
         broken.append(
-            _reported(
+            BrokenPlugin(
                 plugin.name,
                 plugin.origin,
                 f"{algorithm.name!r} requires {required!r}, which no plugin provides{nearest(required, algorithms)}; "
@@ -148,8 +160,9 @@ def _describe(name: str, version: str, origin: str, module: ModuleType) -> Plugi
 
 
 def _sources(plugin_files: Sequence[str]) -> Iterator[tuple[str, str, str, _Load]]:
-    disabled = {name.strip() for name in os.environ.get(DISABLE, "").split(",")}
-    for point in sorted(entry_points(group=GROUP), key=lambda p: p.name):
+    points = sorted(entry_points(group=GROUP), key=lambda p: p.name)
+    disabled = _disabled([*(point.name for point in points), *(Path(file).resolve().stem for file in plugin_files)])
+    for point in points:
         if point.name not in disabled:
             dist = point.dist
             origin = f"package {dist.name}" if dist else "entry point"
@@ -160,6 +173,17 @@ def _sources(plugin_files: Sequence[str]) -> Iterator[tuple[str, str, str, _Load
             raise PluginError(f"plugin file {file} does not exist; give the path of a Python file with grid_rbd hooks")
         if path.stem not in disabled:
             yield path.stem, str(path), "local", _FileLoad(path)
+
+
+def _disabled(known: Sequence[str]) -> set[str]:
+    """Return the plugins to leave out; of a name that no plugin has, the log says so."""
+    disabled = {name.strip() for name in os.environ.get(DISABLE, "").split(",")} - {""}
+    for name in sorted(disabled.difference(known)):
+        _warn(
+            f"{DISABLE} names {name!r}, but no plugin is called that{nearest(name, known)}; plugins are "
+            f"{', '.join(known)}"
+        )
+    return disabled
 
 
 class _Load:

@@ -157,7 +157,7 @@ def read_tool_point(robot: RobotView, given: Mapping[str, Any]) -> Array:
 def _contact(robot: RobotView, given: Mapping[str, Any]) -> tuple[int, Array]:
     joint, offset, tool = given["joint"], given["offset"], robot.tool
     if joint is None and tool is None:
-        raise ArgumentError("tool_fext: no tool is attached; name the joint whose link the wrench acts on")
+        raise ArgumentError("no tool is attached; name the joint whose link the wrench acts on")
     frame = frame_of(robot, tool.joint if joint is None and tool is not None else joint, "joint")
     if frame.body < 0:
         raise ArgumentError(f"joint {frame.name!r} is fixed to the world, where a wrench moves nothing")

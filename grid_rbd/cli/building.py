@@ -13,7 +13,15 @@ import typer
 
 from grid_core.errors import OptionError
 from grid_rbd.cli.failures import FAILURE
-from grid_rbd.cli.options import BuildFlags, CacheDir, JsonFlag, RegisteredName, RobotArgument, with_build_flags
+from grid_rbd.cli.options import (
+    BuildFlags,
+    CacheDir,
+    JsonFlag,
+    RegisteredName,
+    RobotArgument,
+    chosen_name,
+    with_build_flags,
+)
 from grid_rbd.cli.output import bytes_text, count_text, results, table, write_json
 from grid_rbd.examples import find_description
 from grid_rbd.header import generate_header
@@ -37,7 +45,7 @@ def build_command(
 ) -> None:
     """Build a robot and register it, for [bold]grid_rbd.get_robot(NAME)[/]."""
     description = find_description(robot)
-    chosen = name or description.stem
+    chosen = chosen_name(name, description)
     if check:
         _check(chosen, description, flags, cache_dir, as_json=as_json)
         return

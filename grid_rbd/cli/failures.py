@@ -21,6 +21,7 @@ from grid_core.errors import (
     URDFParseError,
 )
 from grid_rbd.cli.output import errors, write_json
+from grid_rbd.cli.spelling import Spelling
 from grid_rbd.cli.termination import Terminated, orderly_termination
 
 OK, FAILURE, USAGE, DESCRIPTION, TOOLCHAIN, ROBOT, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 4, 5, 130, 143
@@ -64,7 +65,8 @@ class Group(TyperGroup):
             code = exit_code(error)
             if code is None:
                 raise
-            report(error, code, as_json="--json" in given)
+            command = next((self.commands[word] for word in given if word in self.commands), self)
+            report(error, code, Spelling(command.params), as_json="--json" in given)
         sys.exit(code)
 
 
@@ -75,9 +77,9 @@ def exit_code(error: BaseException) -> int | None:
     return next((code for kinds, code in _CODES if isinstance(error, kinds)), None)
 
 
-def report(error: BaseException, code: int, *, as_json: bool) -> None:
+def report(error: BaseException, code: int, spelling: Spelling, *, as_json: bool) -> None:
     """Print an error; with ``--json`` also as the one document on standard output."""
-    text = _message(error)
+    text = spelling(_message(error))
     console = errors()
     console.print(Text("error: ", style="bold red").append(text, style="default not bold"), soft_wrap=True)
     if usage := _usage(error):
@@ -93,7 +95,7 @@ def _message(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, Terminated):
         return "terminated"
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) and not isinstance(error, GridError):
         return f"not enough memory: {str(error) or 'none is left'}; use a smaller batch"
     return str(error)
 

@@ -17,7 +17,8 @@ TARGET = "How to build it"
 RegisteredName = Annotated[
     str | None, typer.Option("--name", "-n", help="Name to register under. Default: the file's.", show_default=False)
 ]
-RobotArgument = Annotated[str, typer.Argument(help="A URDF file, or the name of an example robot.")]
+RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help="A URDF file, or the name of an example robot.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="A registered robot.")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 CacheDir = Annotated[
     Path | None,
@@ -119,6 +120,11 @@ class BuildFlags:
             "compiler": self.compiler,
             "plugins": tuple(self.plugins or ()),
         }
+
+
+def chosen_name(name: str | None, description: Path) -> str:
+    """Return the name to register a robot under: the one that was given, else the file's."""
+    return description.stem if name is None else name
 
 
 def algorithm_list(given: list[str] | None) -> list[str] | None:

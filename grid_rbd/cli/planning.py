@@ -10,14 +10,14 @@ import typer
 from rich.markup import escape
 
 from grid_core.errors import OptionError
-from grid_rbd.cli.options import BuildFlags, CacheDir, JsonFlag, RegisteredName, with_build_flags
+from grid_rbd.cli.options import BuildFlags, CacheDir, JsonFlag, RegisteredName, chosen_name, with_build_flags
 from grid_rbd.cli.output import bytes_text, count_text, results, seconds_text, table, write_json
 from grid_rbd.examples import example_robots, find_description
 from grid_rbd.explaining import explain_plan
 from grid_rbd.maintenance import list_registered
 from grid_rbd.planning import build_plan
 
-Robot = Annotated[str, typer.Argument(help="A URDF file, the name of an example robot, or a registered robot.")]
+Robot = Annotated[str, typer.Argument(metavar="ROBOT", help="A URDF file, an example, or a registered robot.")]
 STATES = {"hit": "[green]stored", "stale": "[yellow]stale", "miss": "[yellow]to build"}
 
 
@@ -64,7 +64,7 @@ def _report(robot: str, flags: BuildFlags, name: str | None, cache_dir: Path | N
     is_description = Path(robot).exists() or robot in example_robots()
     if is_description or robot not in list_registered(cache_dir):
         description = find_description(robot)
-        return build_plan(name or description.stem, description, cache_dir=cache_dir, **flags.options())
+        return build_plan(chosen_name(name, description), description, cache_dir=cache_dir, **flags.options())
     if name is not None or flags != BuildFlags():
         raise OptionError(f"robot {robot!r} is planned as it was registered; give its description to change that")
     return build_plan(robot, cache_dir=cache_dir)

@@ -7,14 +7,14 @@ from typing import Any
 from rich.markup import escape
 
 from grid_core.plugins.catalogue import Catalogue
-from grid_core.plugins.manager import DISABLE, load_catalogue
+from grid_core.plugins.manager import DISABLE, survey_plugins
 from grid_rbd.cli.options import JsonFlag, Plugins
 from grid_rbd.cli.output import results, table, write_json
 
 
 def plugins_command(plugins: Plugins = None, as_json: JsonFlag = False) -> None:
     """List the plugins with their algorithms, and broken ones with the reason and how to disable them."""
-    catalogue = load_catalogue(tuple(str(file.resolve()) for file in plugins or ()))
+    catalogue = survey_plugins(tuple(str(file.resolve()) for file in plugins or ()))
     if as_json:
         write_json(_document(catalogue))
         return

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from grid_rbd.artifacts import forget_artifact
-from grid_rbd.cli.options import CacheDir, JsonFlag
+from grid_rbd.cli.options import CacheDir, JsonFlag, NameArgument
 from grid_rbd.cli.output import bytes_text, results, table, write_json
 from grid_rbd.inspection import describe_robot, describe_robots
 from grid_rbd.maintenance import forget_robot
@@ -42,7 +42,7 @@ def _summary(robot: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def show_command(
-    name: Annotated[str, typer.Argument(help="A registered robot.")],
+    name: NameArgument,
     cache_dir: CacheDir = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -91,7 +91,7 @@ def _limits(joint: Mapping[str, Any]) -> str:
 
 
 def forget_command(
-    name: Annotated[str, typer.Argument(help="A registered robot.")],
+    name: NameArgument,
     consumer: Annotated[
         str | None,
         typer.Option("--consumer", metavar="PROJECT", show_default=False, help="Forget an artifact of this project."),

@@ -23,7 +23,7 @@ from grid_rbd.trial import TOLERANCES, TRIED, Operation, Trial, try_robot
 
 
 def try_command(
-    robot: Annotated[str, typer.Argument(help="A URDF file, or the name of an example.")] = "arm7",
+    robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A URDF file, or the name of an example.")] = "arm7",
     batch: Annotated[int, typer.Option("--batch", "-b", min=1, help="Samples per call.")] = 1024,
     floating_base: FloatingBase = False,
     algorithms: Annotated[list[str] | None, algorithms_option(f"{TRIED}; all takes minutes")] = None,

@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from grid_rbd.cli.options import Algorithms, CacheDir, JsonFlag, algorithm_list
+from grid_rbd.cli.options import Algorithms, CacheDir, JsonFlag, NameArgument, algorithm_list
 from grid_rbd.cli.output import results, table, write_json
 from grid_rbd.tuning import BATCHES, Tuning, tune_robot
 
-Name = Annotated[str, typer.Argument(help="A robot that is registered for a GPU.", metavar="NAME")]
 Batches = Annotated[
     list[int] | None,
     typer.Option(
@@ -20,13 +19,13 @@ Batches = Annotated[
 
 
 def tune_command(
-    name: Name,
+    name: NameArgument,
     algorithms: Algorithms = None,
     batch: Batches = None,
     cache_dir: CacheDir = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Measure the launch shapes of a robot on this GPU; later handles choose by what is found."""
+    """Measure the launch shapes of a robot of this GPU; later handles choose by what is found."""
     chosen = algorithm_list(algorithms)
     tunings = tune_robot(name, cache_dir, algorithm_list=chosen, batch_sizes=tuple(batch or BATCHES))
     if as_json:

@@ -111,6 +111,7 @@ def test_not_a_number_passes_through(handle: RobotHandle) -> None:
         ({"q": np.zeros(9, "M8[s]")}, "has dtype datetime64"),
         ({"q": [[0.0], [0.0, 1.0]]}, "a list cannot be read as an array"),
         ({"gravity": np.zeros(2)}, r"argument 'gravity' has shape \(2,\), expected shape \(..., 3\)$"),
+        ({"q": np.ma.array(np.zeros(9), mask=[1, 1] + [0] * 7)}, r"'q' has 2 masked entries.*pass value.filled\("),
         ({"q": np.zeros((4, 9)), "qd": np.zeros((5, 8))}, r"'qd' has batch shape \(5,\), expected \(4,\) as for 'q'"),
         ({"q": np.zeros((1, 9)), "qd": np.zeros((5, 8))}, "batch axes are equal in all arguments, or absent"),
         ({"q": np.zeros((2, 3, 9)), "qd": np.zeros((6, 8))}, r"batch shape \(6,\), expected \(2, 3\)"),
@@ -119,6 +120,11 @@ def test_not_a_number_passes_through(handle: RobotHandle) -> None:
 def test_errors_name_argument_expected_and_got(handle: RobotHandle, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         handle.toy(**{"q": np.zeros(NQ), "qd": np.zeros(NV), **arguments})
+
+
+def test_masks_that_hide_nothing_do_not_matter(handle: RobotHandle) -> None:
+    q, qd = np.ones(NQ), np.ones(NV)
+    np.testing.assert_array_equal(handle.toy(np.ma.array(q), qd), handle.toy(q, qd))
 
 
 def test_arrays_that_refuse_conversion_are_named(handle: RobotHandle) -> None:

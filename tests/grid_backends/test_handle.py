@@ -14,7 +14,15 @@ import pytest
 from grid_backends.errors import ClosedHandleError, NotAvailableError, UnknownMethodError
 from grid_backends.numpy import ReferenceFunctions, RobotHandle
 from grid_backends.numpy.unavailable import UNAVAILABLE
-from grid_core.errors import AlgorithmNotBuiltError, ArgumentError, GridError, OptionError, PluginError
+from grid_core.errors import (
+    AlgorithmNotBuiltError,
+    ArgumentError,
+    GridError,
+    KeywordError,
+    OptionError,
+    OutOfMemoryError,
+    PluginError,
+)
 from grid_core.kernel.settings import TraceSettings
 from grid_core.model import Model, load_model
 from tests.grid_backends.toys import TAU, TOY, URDF, declare, evaluate, expected, make_record
@@ -69,6 +77,35 @@ def test_wrong_draws_are_refused(plain: RobotHandle, seed: Any, n: Any) -> None:
     with pytest.raises(ArgumentError, match=r"random: (seed|n) is .*, expected an integer of at least 0"):
         plain.random(seed, n)
     assert plain.random(np.int64(1), np.int32(2)).shape == (2, plain.nq)
+
+
+def test_draws_that_fit_into_no_memory(plain: RobotHandle) -> None:
+    for n in (10**15, 10**30):
+        with pytest.raises(
+            OutOfMemoryError, match=rf"n is {n}, .* take {n * NQ * 8} bytes, .*; ask for fewer"
+        ) as raised:
+            plain.random(0, n)
+        assert isinstance(raised.value, MemoryError)
+
+
+def test_wrong_keywords_get_the_nearest_and_the_signature(plain: RobotHandle) -> None:
+    with pytest.raises(
+        KeywordError, match=r"^toy\(\) takes no argument 'qddd'; did you mean 'qdd' or .*; it is"
+    ) as raised:
+        plain.toy(np.zeros(NQ), np.zeros(NV), qddd=np.zeros(NV))
+    assert str(raised.value).endswith(" toy(q, qd, qdd=None, *, gravity=-9.81, f_ext=None, probe=None, out=None)")
+    assert isinstance(raised.value, TypeError)
+
+
+def test_attributes_that_do_not_exist_cannot_be_set(plain: RobotHandle) -> None:
+    message = "has no attribute 'thread'; did you mean 'threads'.*output_convention, output_layout, threads can be set"
+    with pytest.raises(UnknownMethodError, match=message) as raised:
+        plain.thread = 1  # type: ignore[attr-defined]
+    assert isinstance(raised.value, AttributeError)
+    with pytest.raises(NotAvailableError, match="set 'threads' instead"):
+        plain.threads_per_block = 1  # type: ignore[attr-defined]
+    plain.threads = 1
+    assert plain.threads == 1
 
 
 @pytest.mark.parametrize("duplicate", [pickle.dumps, copy.copy, copy.deepcopy])

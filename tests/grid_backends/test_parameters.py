@@ -160,7 +160,7 @@ def test_a_baked_robot_shows_its_values_and_refuses_others(root: Path, golden: A
         (lambda r: r.set_joint_dynamics(damping=[1.0, 2.0]), r"damping has shape \(2,\), expected \(7,\)"),
         (lambda r: r.set_joint_dynamics(friction_width=0.0), "friction_width is 0.0, expected positive"),
         (lambda r: r.set_joint_dynamics(armature=np.inf), "armature is inf"),
-        (lambda r: r.attach_tool("iiwa_joint_77", mass=1.0), "did you mean 'iiwa_joint_7'"),
+        (lambda r: r.attach_tool("iiwa_joint_77", mass=1.0), "attach_tool: robot .*did you mean 'iiwa_joint_7'"),
         (lambda r: r.attach_tool("iiwa_joint_7", mass=-1.0), "mass is -1.0, expected at least 0"),
         (lambda r: r.attach_tool("iiwa_joint_7", mass=1.0, com=[0, 0]), "com is .*expected \\(3,\\)"),
         (lambda r: r.attach_tool("iiwa_joint_7", mass=1.0, inertia=np.arange(9.0).reshape(3, 3)), "not symmetric"),

@@ -55,6 +55,12 @@ def robot(model: Model) -> Any:
     return RobotHandle(record, ReferenceFunctions(record, evaluate))
 
 
+def test_errors_of_readers_begin_with_the_method(robot: Any) -> None:
+    message = "^heights: robot .* has no joint or link 'axel'; did you mean 'axle'.*; its 'frames' are all that it has$"
+    with pytest.raises(ArgumentError, match=message):
+        robot.heights(np.zeros(9), "axel")
+
+
 def test_items_are_the_last_batch_axis(robot: Any) -> None:
     q = np.arange(54.0).reshape(2, 3, 9)
     found = robot.heights(q, ["axle", "shoulder"], [0.5, 0.25])

@@ -36,12 +36,12 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"ee_joint_names": [""]}, OptionError, "ee_joint_names has the entry ''"),
     ({"ee_joint_names": [3]}, OptionError, "ee_joint_names has the entry 3"),
     ({"ee_joint_names": 3}, OptionError, "ee_joint_names has the entry 3"),
-    ({"ee_joint_names": ["joint22"]}, grid_rbd.GridError, "did you mean .*'joint2'"),
+    ({"ee_joint_names": ["joint22"]}, grid_rbd.GridError, "^ee_joint_names: robot .*did you mean .*'joint2'.*'frames'"),
     ({"runtime_inertia": 1}, OptionError, "runtime_inertia is 1, expected True or False"),
     ({"enable_tool": "no"}, OptionError, "enable_tool is 'no', expected True or False"),
-    ({"contact_frames": ["joint22"]}, grid_rbd.GridError, "did you mean .*'joint2'"),
+    ({"contact_frames": ["joint22"]}, grid_rbd.GridError, "^contact_frames: .*did you mean .*'joint2'"),
     ({"contact_frames": ["joint2", "joint2"]}, OptionError, "contact_frames has 'joint2' twice"),
-    ({"cost_frames": ["joint22"]}, grid_rbd.GridError, "did you mean .*'joint2'"),
+    ({"cost_frames": ["joint22"]}, grid_rbd.GridError, "^cost_frames: .*did you mean .*'joint2'"),
     ({"cost_frames": ["joint2", "joint2"]}, OptionError, "cost_frames has 'joint2' twice"),
     ({"cost_features": 3}, OptionError, "cost_features is 3, expected two whole numbers of at least 1"),
     ({"cost_features": (3, 0)}, OptionError, r"cost_features is \(3, 0\), expected two whole numbers"),
@@ -153,6 +153,29 @@ def test_arguments_of_the_wrong_type(
     with pytest.raises(OptionError, match=message):
         function(**arguments)
     assert (stub.compiled(), root.exists()) == ([], False), "refused before anything is touched"
+
+
+NAMING = (grid_rbd.register_robot, grid_rbd.load_robot, grid_rbd.warm_robot, grid_rbd.precompile, grid_rbd.build_plan)
+
+
+@pytest.mark.parametrize("function", NAMING)
+@pytest.mark.parametrize("name", ["", " ", ".", "..", "../x", "/a", "a//b", "a\\..\\b", "a\nb", "a\0"])
+def test_names_that_could_be_paths_are_refused(function: Callable[..., Any], name: str, stub: Stub, root: Path) -> None:
+    with pytest.raises(OptionError, match=r"name is .*, expected printable text such as") as raised:
+        function(name=name, urdf_path=PENDULUM, cache_dir=root)
+    assert repr(name) in str(raised.value)
+    assert not root.exists()
+
+
+def test_a_robot_that_is_not_registered(root: Path) -> None:
+    with pytest.raises(grid_rbd.RobotNotRegisteredError, match=r"; none is \(list_registered\(\) .*; register_robot"):
+        grid_rbd.get_robot("arm", root)
+    for number in range(12):
+        grid_rbd.register_robot(f"arm{number:02}", PENDULUM, cache_dir=root, device="reference")
+    with pytest.raises(
+        grid_rbd.RobotNotRegisteredError, match=r"did you mean .*; registered are arm00, .*arm09, \.\.\. "
+    ):
+        grid_rbd.get_robot("arm", root)
 
 
 def test_exactly_one_description(stub: Stub, root: Path) -> None:

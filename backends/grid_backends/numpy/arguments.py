@@ -85,8 +85,13 @@ def as_real(value: Any, what: str, dtype: np.dtype[Any]) -> Array:
     Raises
     ------
     ArgumentError
-        It is no array, ragged, complex, text or an object; ``what`` begins the message.
+        It is no array, ragged, masked, complex, text or an object; ``what`` begins the message.
     """
+    if np.ma.is_masked(value):
+        raise ArgumentError(
+            f"{what} has {np.sum(value.mask)} masked entries, and what lies below a mask is no value; pass "
+            "value.filled(...) with what is to stand for them"
+        )
     try:
         array = np.asarray(value)
     except Exception as error:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import operator
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, NoReturn, cast
 
@@ -25,7 +27,15 @@ from grid_backends.numpy.signature import Signature
 from grid_backends.numpy.stacked import unstack
 from grid_backends.numpy.threads import checked_threads, default_threads
 from grid_backends.numpy.unavailable import UNAVAILABLE
-from grid_core.errors import AlgorithmNotBuiltError, ArgumentError, GridError, OptionError, nearest
+from grid_core.errors import (
+    AlgorithmNotBuiltError,
+    ArgumentError,
+    GridError,
+    OptionError,
+    OutOfMemoryError,
+    nearest,
+    unknown_keyword,
+)
 from grid_core.model import Frame, Joint, Model
 
 CONVENTIONS = ("pinocchio", "mujoco")
@@ -164,13 +174,30 @@ class RobotHandle(ParameterMethods):
                 "'pinocchio' and convert inputs and outputs (on a fixed base both are the same)"
             )
 
+    def _refuse_keywords(self, method: str, unknown: Mapping[str, Any]) -> NoReturn:
+        """Raise for keywords that a method does not take, with its signature."""
+        parameters = inspect.signature(getattr(self, method)).parameters.values()
+        public = [p for p in parameters if not p.name.startswith("_")]
+        takes = f"it is {method}{inspect.Signature(public)}"
+        raise unknown_keyword(method, next(iter(unknown)), [p.name for p in public], takes)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
+        raise self._no_attribute(name, "method or attribute", dir(self))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kind = type(self)
+        if not name.startswith("_") and not hasattr(kind, name):
+            settable = [n for n in dir(kind) if getattr(getattr(kind, n), "fset", None)]
+            raise self._no_attribute(name, "attribute", settable, f"; {', '.join(settable)} can be set")
+        super().__setattr__(name, value)
+
+    def _no_attribute(self, name: str, what: str, known: Iterable[str], more: str = "") -> AttributeError:
         if name in self._unavailable:
-            raise NotAvailableError(f"robot {self.name!r} has no {name!r}: {self._unavailable[name]}")
-        known = {*(n for n in dir(self) if not n.startswith("_")), *self._unavailable}
-        raise UnknownMethodError(f"robot {self.name!r} has no method or attribute {name!r}{nearest(name, known)}")
+            return NotAvailableError(f"robot {self.name!r} has no {name!r}: {self._unavailable[name]}")
+        public = {*(n for n in known if not n.startswith("_")), *self._unavailable}
+        return UnknownMethodError(f"robot {self.name!r} has no {what} {name!r}{nearest(name, public)}{more}")
 
     # -- closing ------------------------------------------------------------------------------------------------------
 
@@ -439,8 +466,19 @@ class RobotHandle(ParameterMethods):
         ------
         ArgumentError
             Seed or number is no integer of at least 0.
+        OutOfMemoryError
+            There is not enough memory; also a MemoryError.
         """
-        return self.model.random(_count(seed, "seed"), _count(n, "n")).astype(self.dtype)
+        count, size = _count(n, "n"), 8 * self.nq
+        try:
+            if count * size > sys.maxsize:
+                raise MemoryError
+            return self.model.random(_count(seed, "seed"), count).astype(self.dtype)
+        except MemoryError:
+            raise OutOfMemoryError(
+                f"random: n is {n}, and that many configurations of {self.nq} numbers take {count * size} bytes, more "
+                "than there are; ask for fewer at a time"
+            ) from None
 
 
 def _count(value: Any, argument: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,9 @@ from grid_core.errors import PluginError
 from grid_core.plugins.algorithm import Algorithm, Choice
 
 SOURCE = """\
-def {name}({parameters}):
+def {name}({parameters}, **_unknown):
+    if _unknown:
+        self._refuse_keywords({name!r}, _unknown)
     if _convention is not None:
         self._check_convention(_convention)
 {reading}    arguments = ({arguments})
@@ -33,7 +36,9 @@ CALL_EACH = "return self._for_each({index}, arguments, {where})"
 
 
 CHOICE = """\
-def {name}({parameters}, {choice}={default!r}):
+def {name}({parameters}, {choice}={default!r}, **_unknown):
+    if _unknown:
+        self._refuse_keywords({name!r}, _unknown)
     return self._chosen({index}, {choice})({arguments}_convention=_convention{more})
 """
 
@@ -151,6 +156,7 @@ def _defined(
     method: Callable[..., Any] = namespace[signature.name]
     method.__doc__ = docstring(signature, {**choice_doc(choice), **style.parameters}, style.arrays)
     method.__qualname__ = qualname
+    method.__signature__ = _shown(source, signature.name)  # type: ignore[attr-defined]
     return method
 
 
@@ -160,6 +166,15 @@ def choice_doc(choice: Choice | None) -> dict[str, str]:
         return {}
     values = ", ".join(repr(value) for value in choice.algorithms)
     return {choice.name: f"{choice.doc.rstrip('.')}: one of {values}. Default {choice.default!r}."}
+
+
+@cache
+def _shown(source: str, name: str) -> inspect.Signature:
+    """Return the signature of a method without what catches unknown keywords."""
+    namespace: dict[str, Any] = {"inf": math.inf}
+    exec(_compiled(source, name), namespace)  # noqa: S102
+    whole = inspect.signature(namespace[name])
+    return whole.replace(parameters=[p for p in whole.parameters.values() if p.kind is not p.VAR_KEYWORD])
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 from grid_backends.numpy.parameters import ParameterTables
 from grid_backends.numpy.record import RobotRecord
 from grid_backends.numpy.signature import Argument, Signature
-from grid_core.errors import PluginError
+from grid_core.errors import ArgumentError, PluginError
 from grid_core.plugins.algorithm import Input
 from grid_core.plugins.robot_view import RobotView
 
@@ -39,7 +39,7 @@ class Readings:
         Raises
         ------
         ArgumentError
-            A name or choice does not exist.
+            A name or choice does not exist; the message begins with the method.
         """
         tool = self._parameters.tool
         key = (signature.name, tool, *map(_key, values))
@@ -75,7 +75,10 @@ def _read_one(signature: Signature, argument: Argument, view: RobotView, given: 
     declared = argument.declared
     assert isinstance(declared, Input)
     assert declared.read is not None
-    values = declared.read(view, given)
+    try:
+        values = declared.read(view, given)
+    except ArgumentError as error:
+        raise ArgumentError(f"{signature.name}: {error}") from None
     if values is None and declared.absent is not None:
         return None
     array = np.array(values, signature.dtype)

@@ -27,7 +27,10 @@ def tool_of(
     ArgumentError
         There is no such joint, it does not move, or a value does not fit.
     """
-    frame = model.frame(joint)
+    try:
+        frame = model.frame(joint)
+    except ArgumentError as error:
+        raise ArgumentError(f"attach_tool: {error}") from None
     if frame.body < 0:
         raise ArgumentError(f"attach_tool: {joint!r} is fixed to the world; name a joint that a movable one carries")
     weight = _numbers(mass, "mass", ((),))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grid_core.build import BuildOptions, RobotRequest, make_request
-from grid_core.plugins.manager import load_catalogue
+from grid_core.plugins.manager import load_catalogue, survey_plugins
 from grid_core.toolchains import CxxCompiler, search
 from grid_store import Store
 from tests.grid_core.units import PENDULUM
@@ -101,3 +101,4 @@ def _processes_start_afresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(search, "_working", dict(search._working))
     yield
     load_catalogue.cache_clear()
+    survey_plugins.cache_clear()

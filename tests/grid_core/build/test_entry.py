@@ -60,7 +60,7 @@ def test_a_loaded_robot_is_leased(bound: dict[str, Any], store: Store) -> None:
 
 def test_an_unknown_name(bound: dict[str, Any], store: Store) -> None:
     with pytest.raises(
-        RobotNotRegisteredError, match=r"no robot 'pendulun' .*did you mean 'pendulum'.*give urdf_path="
+        RobotNotRegisteredError, match=r"no robot 'pendulun' .*did you mean 'pendulum'.*; register_robot and"
     ):
         load_entry("pendulun", store)
     with pytest.raises(KeyError) as caught:

@@ -16,7 +16,7 @@ from grid_core.build.options import make_options
 from grid_core.errors import OptionError
 from grid_core.kernel.settings import TraceSettings
 from grid_core.plugins import sources
-from grid_core.plugins.manager import DISABLE, GROUP, load_catalogue
+from grid_core.plugins.manager import DISABLE, GROUP, load_catalogue, survey_plugins
 from grid_store import Key, differences
 from tests.grid_core.units import PENDULUM
 
@@ -106,6 +106,7 @@ def test_a_plugin_counts_for_what_it_contributes_to(request_for: Make, tmp_path:
 
     def keys() -> dict[str, Key]:
         load_catalogue.cache_clear()
+        survey_plugins.cache_clear()
         sources.folder_digest.cache_clear()
         request = request_for(["first_entry", "minv"], plugin_files=[path])
         assert request.algorithms == ("crba", "minv", "first_entry")
@@ -134,5 +135,6 @@ def test_requests_are_closed_and_checked(request_for: Make) -> None:
 def test_without_any_plugin(request_for: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(DISABLE, ",".join(point.name for point in entry_points(group=GROUP)))
     load_catalogue.cache_clear()
+    survey_plugins.cache_clear()
     with pytest.raises(OptionError, match="no plugin provides any algorithm; reinstall grid-rbd"):
         request_for()

@@ -32,8 +32,10 @@ def _fresh_catalogues(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.delenv(manager.DISABLE, raising=False)
     monkeypatch.setattr(manager, "_said", set())
     manager.load_catalogue.cache_clear()
+    manager.survey_plugins.cache_clear()
     yield
     manager.load_catalogue.cache_clear()
+    manager.survey_plugins.cache_clear()
 
 
 @pytest.fixture

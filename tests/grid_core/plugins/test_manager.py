@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from grid_core.errors import PluginError
-from grid_core.plugins.manager import DISABLE, GROUP, load_catalogue
+from grid_core.plugins.manager import DISABLE, GROUP, load_catalogue, survey_plugins
 from tests.grid_core.plugins.conftest import SOURCE, Installed
 
 Write = Callable[..., str]
@@ -70,21 +70,34 @@ BROKEN = {
 
 @pytest.mark.parametrize("stem", sorted(BROKEN))
 def test_a_broken_plugin_is_reported_once_and_stops_no_other(
+    stem: str, installed: Installed, plugin_file: Write, caplog: pytest.LogCaptureFixture
+) -> None:
+    source, reason = BROKEN[stem]
+    installed(f"{stem}_plugin", {"__init__.py": source})
+    good = plugin_file("good")
+    with caplog.at_level(logging.WARNING, "grid_rbd.plugins"):
+        catalogue = load_catalogue((good,))
+        load_catalogue()
+    assert {"good", "crba"} <= set(catalogue.algorithms)
+    (broken,) = catalogue.broken
+    assert (broken.name, broken.origin) == (f"{stem}_plugin", f"package {stem}_plugin")
+    (record,) = caplog.records
+    assert f"plugin '{stem}_plugin' (package {stem}_plugin) is broken and left out" in record.getMessage()
+    assert f"set {DISABLE}={stem}_plugin to silence this" in record.getMessage()
+    assert re.search(reason, broken.reason)
+
+
+@pytest.mark.parametrize("stem", sorted(BROKEN))
+def test_a_broken_file_that_was_named_is_an_error(
     stem: str, plugin_file: Write, caplog: pytest.LogCaptureFixture
 ) -> None:
     source, reason = BROKEN[stem]
     path, good = plugin_file(stem, source.replace("{", "{{").replace("}", "}}")), plugin_file("good")
-    with caplog.at_level(logging.WARNING, "grid_rbd.plugins"):
-        catalogue = load_catalogue((path, good))
+    with pytest.raises(PluginError, match=rf"plugin file {path} is broken: .*(?s:{reason}).*; mend it") as raised:
         load_catalogue((good, path))
-        load_catalogue((path,))
-    assert {"good", "crba"} <= set(catalogue.algorithms)
-    (broken,) = catalogue.broken
-    assert (broken.name, broken.origin) == (stem, path)
-    (record,) = caplog.records
-    assert f"plugin '{stem}' ({path}) is broken and left out" in record.getMessage()
-    assert f"set {DISABLE}={stem} to silence this" in record.getMessage()
-    assert re.search(reason, broken.reason)
+    assert str(raised.value).endswith("; mend it, or do not name it")
+    assert [broken.origin for broken in survey_plugins((good, path)).broken] == [path]
+    assert not caplog.records, "said once"
     assert not [
         m for m in sys.modules.values() if getattr(m, "__file__", None) == path and stem in ("raises", "syntax")
     ]
@@ -94,7 +107,7 @@ def test_what_a_broken_plugin_would_have_provided_is_missed(plugin_file: Write) 
     broken = plugin_file("base", "1 / 0")
     needs = plugin_file("user", requires=("base",))
     more = plugin_file("users_user", requires=("user",))
-    catalogue = load_catalogue((needs, more, broken))
+    catalogue = survey_plugins((needs, more, broken))
     assert [b.name for b in catalogue.broken] == ["base", "user", "users_user"]
     assert "crba" in catalogue.algorithms
 
@@ -108,6 +121,19 @@ def test_disabled_plugins_are_not_even_imported(
     assert list(catalogue.algorithms) == ["good"]
     assert not catalogue.broken
     assert not caplog.records
+
+
+def test_names_of_no_plugin_are_not_disabled_in_silence(
+    plugin_file: Write, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv(DISABLE, "dynamic,mine,")
+    path = plugin_file("mine")
+    assert "mine" not in load_catalogue((path,)).algorithms
+    load_catalogue.cache_clear()
+    load_catalogue((path,))
+    (record,) = caplog.records
+    assert f"{DISABLE} names 'dynamic', but no plugin is called that; did you mean 'dynamics'" in record.getMessage()
+    assert "; plugins are centroidal, dynamics, " in record.getMessage()
 
 
 def test_two_providers_of_one_name(installed: Installed, plugin_file: Write) -> None:
@@ -141,6 +167,7 @@ def digest_of(name: str, *files: str) -> str:
     from grid_core.plugins import sources
 
     load_catalogue.cache_clear()
+    survey_plugins.cache_clear()
     sources.folder_digest.cache_clear()
     return load_catalogue(files).providers[name].digest
 

@@ -13,7 +13,7 @@ from grid_core.build.targets import CpuTarget
 from grid_core.codegen.render import render_unit
 from grid_core.model import load_model
 from grid_core.plugins import sources
-from grid_core.plugins.manager import load_catalogue
+from grid_core.plugins.manager import load_catalogue, survey_plugins
 from grid_store import Store
 from tests.grid_core.plugins.conftest import SOURCE as PLUGIN
 from tests.grid_core.units import PENDULUM, Unit
@@ -64,6 +64,7 @@ def test_a_template_extends_the_unit(plugin_file: Callable[..., str], tmp_path: 
 
     (folder / "toy_unit.j2").write_text(TEMPLATE.replace("42", "43"))
     load_catalogue.cache_clear()
+    survey_plugins.cache_clear()
     sources.folder_digest.cache_clear()
     again = make_request(PENDULUM, BuildOptions(dtype="float64"), algorithm_list="toy", plugin_files=[path])
     assert [u.status for u in make_plan(again, store).units] == ["miss"], "an edited template changes the key"

@@ -93,6 +93,16 @@ def test_build_refuses_a_store_that_keeps_nothing(run: Run, pendulum: Path, tmp_
     assert "'arm' would not be kept, so nothing was built" in ran.err
 
 
+@pytest.mark.parametrize("command", ["build", "plan", "generate", "try"])
+def test_a_broken_plugin_file_is_an_error(run: Run, pendulum: Path, tmp_path: Path, command: str) -> None:
+    file = tmp_path / "broken.py"
+    file.write_text("import no_such_module")
+    ran = run(command, pendulum, "--plugin", file, "--algorithms", "crba")
+    assert (ran.code, ran.out) == (1, "")
+    assert f"error: plugin file {file} is broken: ModuleNotFoundError: No module named" in ran.err
+    assert "warning" not in ran.err
+
+
 def test_build_repairs_a_broken_record(run: Run, pendulum: Path, tmp_path: Path) -> None:
     record = tmp_path / "v1" / "names" / "arm.json"
     build = ("build", pendulum, "-a", "crba", "--name", "arm", "--cache-dir", tmp_path)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from grid_core.version import __version__
+from grid_rbd.cli.app import app
 from grid_rbd.cli.failures import EXIT_CODES
+from grid_rbd.cli.options import BuildFlags
+from grid_rbd.cli.spelling import Spelling
 
 from .conftest import Run
 
@@ -29,6 +34,17 @@ def test_without_a_command_the_commands_are_explained(run: Run) -> None:
 def test_help_documents_every_exit_code(run: Run) -> None:
     text = " ".join(run("--help").out.split())
     assert all(f"{code} {meaning}" in text for code, meaning in EXIT_CODES.items())
+
+
+def test_every_argument_of_a_build_is_spelled_as_an_option() -> None:
+    spelling = Spelling(typer.main.get_command(app).commands["build"].params)  # type: ignore[attr-defined]
+    for argument in BuildFlags().options():
+        assert re.fullmatch(r"--[a-z-]+ x is wrong", spelling(f"{argument}='x' is wrong"))
+        assert re.fullmatch(r"--[a-z-]+ is wrong", spelling(f"{argument} is wrong"))
+    assert spelling("the level of the compiler is low") == "the level of the compiler is low"
+    assert spelling("mimic joints: set follow_mimic=False") == "mimic joints: set --free-mimic"
+    assert spelling("runtime_cpu_level, cpu_levels") == "runtime_cpu_level, cpu_levels"
+    assert spelling("give urdf_path= (a file)") == "give ROBOT (a file)"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -50,7 +66,18 @@ def test_version(run: Run) -> None:
         (["build", "arm7", "--bogus"], 2, "--bogus"),
         (["build", "arm7", "-a", "inverse_dynamic"], 2, "did you mean 'inverse_dynamics'"),
         (["build", "arm7", "--dtype", "float16"], 2, "expected one of float32, float64"),
-        (["build", "arm7", "--friction-model", "tanh"], 2, "use_joint_dynamics"),
+        (["build", "arm7", "--dtype", "float16"], 2, "error: --dtype is 'float16'"),
+        (["build", "arm7", "--friction-model", "tanh"], 2, "set --joint-dynamics"),
+        (
+            ["build", "arm7", "--friction-width", "1"],
+            2,
+            "error: --friction-model and --friction-width describe",
+        ),
+        (["build", "arm7", "--algorithms", ","], 2, "--algorithms"),
+        (["build", "arm7", "--level", "native", "--cuda-arch", "90"], 2, "--level native contradicts"),
+        (["build", "arm7", "--name", ""], 2, "error: --name is '', expected printable text such as"),
+        (["build", "arm7", "--name", ".."], 2, "error: --name is '..', expected"),
+        (["plan", "arm7", "--name", "../x"], 2, "error: --name is '../x', expected"),
         (["plan", "arm7", "--level", "x86-64-v9"], 2, "x86-64-v4"),
         (["try", "arm7", "--batch", "0"], 2, "--batch"),
         (["build", "no_such_robot"], 3, "arm7, humanoid29, quadruped12"),
@@ -58,6 +85,7 @@ def test_version(run: Run) -> None:
         (["plan", "arm7", "--compiler", "no-such-compiler"], 4, "no-such-compiler"),
         (["show", "no_such_robot"], 5, "no_such_robot"),
         (["forget", "no_such_robot"], 5, "no robot 'no_such_robot' is registered"),
+        (["forget", "no_such_robot"], 5, "'grid-rbd list' show all"),
         (["forget", "arm", "--consumer", "no_such_project"], 5, "'no_such_project' has no artifacts"),
         (["artifacts", "no/name"], 2, "consumer is 'no/name', expected a letter or digit"),
         (["build", "arm7", "--plugin", "no_such_plugin.py"], 1, "no_such_plugin.py"),

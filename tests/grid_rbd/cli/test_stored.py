@@ -48,7 +48,9 @@ def test_show(run: Run, cache: tuple[str, Path]) -> None:
 def test_forget(run: Run, cache: tuple[str, Path]) -> None:
     wrong = run("forget", "pendulum", *cache)
     assert wrong.code == 5
-    assert "did you mean 'pendulum [1]'" in wrong.err
+    assert (
+        "did you mean 'pendulum [1]'?; registered are pendulum [1] (list_registered() and 'grid-rbd list'" in wrong.err
+    )
     ran = run("forget", "pendulum [1]", "--json", *cache)
     assert ran.document == {"name": "pendulum [1]", "cache_dir": str(cache[1])}
     assert run("list", "--json", *cache).document == []
