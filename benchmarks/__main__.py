@@ -12,7 +12,7 @@ import json
 import warnings
 from pathlib import Path
 
-from benchmarks import building, frameworks, gpu, mechanics, speed, stepping
+from benchmarks import building, frameworks, frameworks_gpu, gpu, mechanics, speed, stepping
 from benchmarks.figure import draw
 from benchmarks.machine import machine_facts
 from benchmarks.report import judge, print_lines, table
@@ -25,6 +25,7 @@ SECTIONS = {
     "stepping": stepping,
     "frameworks": frameworks,
     "gpu": gpu,
+    "frameworks-gpu": frameworks_gpu,
 }
 FOLDER = Path(__file__).parent
 STORE = FOLDER / "build" / "store"

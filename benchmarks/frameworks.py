@@ -42,7 +42,7 @@ def measure(store: Path) -> Iterator[Measurement]:
     if find_spec("torch") is not None:
         yield from _overhead(store, "torch", _torch_calls)
     if find_spec("jax") is not None and find_spec("frax") is not None:
-        yield from _against_frax(store)
+        yield from against_frax(store, "cpu", BATCHES)
 
 
 Calls = Callable[[Any, tuple[Any, ...]], dict[str, Callable[[], object]]]
@@ -85,26 +85,26 @@ def _torch_calls(robot: Any, arguments: tuple[Any, ...]) -> dict[str, Callable[[
     return {"batched": lambda: robot.inverse_dynamics(*values), "mapped": lambda: mapped(*values)}
 
 
-def _against_frax(store: Path) -> Iterator[Measurement]:
-    """Time jitted functions of arrays that JAX holds, both in one process and in turns."""
+def against_frax(store: Path, device: str, batches: tuple[int, ...], section: str = "") -> Iterator[Measurement]:
+    """Time jitted functions of arrays that JAX holds on its default device, both in one process and in turns."""
     import jax
 
     from benchmarks.peers import frax
 
-    robot = grid_rbd.load_robot(frax.description(), backend="jax", cache_dir=store, lazy=True)
+    robot = grid_rbd.load_robot(frax.description(), backend="jax", device=device, cache_dir=store, lazy=True)
     ours = {name: jax.jit(getattr(robot, name)) for name in SIGNATURES}
     theirs = {name: jax.jit(jax.vmap(function)) for name, function in frax.methods().items()}
     speedups = []
     for name, count in SIGNATURES.items():
-        for batch in BATCHES:
+        for batch in batches:
             values = tuple(map(jax.numpy.asarray, _samples(robot, batch)[:count]))
             turns = {"ours": _waiting(ours[name], values), "frax": _waiting(theirs[name], values)}
             times = race({who: repeated(call, SECONDS) for who, call in turns.items()}, ROUNDS)
             speedups.append(min(times["frax"]) / min(times["ours"]))
-            yield Measurement(f"frax.{name}.{batch}", "microseconds", min(times["frax"]) * 1e6)
-            yield Measurement(f"ours.{name}.{batch}", "microseconds", min(times["ours"]) * 1e6)
-            yield Measurement(f"frax.{name}.{batch}", "speedup", speedups[-1])
-    yield Measurement("frax.geometric_mean", "speedup", statistics.geometric_mean(speedups))
+            yield Measurement(f"{section}frax.{name}.{batch}", "microseconds", min(times["frax"]) * 1e6)
+            yield Measurement(f"{section}ours.{name}.{batch}", "microseconds", min(times["ours"]) * 1e6)
+            yield Measurement(f"{section}frax.{name}.{batch}", "speedup", speedups[-1])
+    yield Measurement(f"{section}frax.geometric_mean", "speedup", statistics.geometric_mean(speedups))
 
 
 def _waiting(function: Callable[..., Any], values: tuple[Any, ...]) -> Callable[[], object]:

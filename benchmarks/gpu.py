@@ -50,7 +50,7 @@ BARS = [
 
 def measure(store: Path) -> Iterator[Measurement]:
     """Build the robots anew in stores beside ``store`` and measure them; without a GPU or PyTorch, only say so."""
-    if reason := _missing():
+    if reason := missing():
         print(f"gpu: not measured: {reason}", file=sys.stderr)
         return
     own = store.with_name("gpu")
@@ -62,7 +62,8 @@ def measure(store: Path) -> Iterator[Measurement]:
     yield from _estimates(own)
 
 
-def _missing() -> str:
+def missing() -> str:
+    """Return why nothing can be measured on a GPU, or an empty text."""
     try:
         import torch
     except ImportError:

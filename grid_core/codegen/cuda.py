@@ -214,10 +214,11 @@ def describe(algorithm: Algorithm, dtype: str, wanted: Architectures, kernels: S
 def small_bytes(algorithm: Algorithm, dtype: str, kernels: Sequence[BlockKernel]) -> int:
     """Return the room in a launch for rows in host memory that all samples share.
 
-    It is enough for a few short vectors, and for what a handle supplies by itself: tables of parameters, and what it
-    reads from the words that a caller passes.
+    It is enough for a few short vectors, and for what a handle supplies by itself: tables of parameters, default
+    values, and what it reads from the words that a caller passes.
     """
-    supplied = {i.name for i in algorithm.inputs if i.read is not None} | {t.input.name for t in TABLES.values()}
+    supplied = {i.name for i in algorithm.inputs if i.read is not None or i.default is not None}
+    supplied |= {table.input.name for table in TABLES.values()}
     sizes = {a.name: a.size for kernel in kernels for a in kernel.inputs if a.name in supplied}
     return min(SHORT_BYTES + -(-sum(sizes.values()) * SCALAR_BYTES[dtype] // 8) * 8, MOST_SMALL_BYTES)
 

@@ -21,6 +21,14 @@ int Device::count() {
     return count;
 }
 
+int Device::holding(const void* data) {
+    int index = 0;
+    void* values[] = {&index};
+    check(Driver::get().pointer_attributes(1, &kDeviceOrdinal, values, reinterpret_cast<Address>(data)),
+          "finding the device of an array");
+    return index;
+}
+
 Device& Device::get(int index) {
     static std::mutex mutex;
     static auto& devices = *new std::map<int, std::unique_ptr<Device>>;  // streams and arrays may outlive static objects

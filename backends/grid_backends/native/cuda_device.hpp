@@ -18,6 +18,9 @@ class Device {
     static Device& get(int index);
     static int count();
 
+    // Index of the device that an address in device memory is on.
+    static int holding(const void* data);
+
     // Memory for work on a stream: the device's own arena, or that of the graph that the stream is being captured into.
     struct Place {
         std::shared_ptr<Arena> arena;

@@ -47,6 +47,7 @@ constexpr int kRegisters = 4;
 constexpr int kDynamicShared = 8;
 constexpr int kMemoryType = 2;             // attribute of a pointer, and its value for page-locked host memory
 constexpr unsigned kHostMemory = 1;
+constexpr int kDeviceOrdinal = 9;          // attribute of a pointer: index of its device
 constexpr unsigned kPortable = 1;          // flags of page-locked memory: for every context, visible to devices
 constexpr unsigned kDeviceMapped = 2;
 constexpr unsigned kNonBlocking = 1;       // flags of streams and events

@@ -18,7 +18,16 @@ std::string subject(const CudaUnit& unit) { return "unit '" + unit.path + "' of 
 CudaFunction::CudaFunction(std::shared_ptr<CudaUnit> unit, const py::sequence& inputs, const py::sequence& outputs,
                            py::object result)
     : declared_(subject(*unit), unit->scalar_bytes, inputs, outputs, std::move(result)),
-      launcher_(std::move(unit), declared_) {}
+      launcher_(std::move(unit), declared_, tuning) {}
+
+Launcher& CudaFunction::launcher_on(int device) {
+    const CudaUnit& own = launcher_.unit();
+    if (device == own.device_index) return launcher_;
+    const std::lock_guard lock(mutex_);
+    const auto found = elsewhere_.find(device);
+    if (found != elsewhere_.end()) return found->second;
+    return elsewhere_.try_emplace(device, std::make_shared<CudaUnit>(own, device), declared_, tuning).first->second;
+}
 
 PyObject* CudaFunction::call(PyObject* arguments, PyObject* out, PyObject* stream, int threads) noexcept {
     try {

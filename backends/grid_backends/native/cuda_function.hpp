@@ -3,7 +3,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <map>
 #include <memory>
+#include <mutex>
 
 #include "cuda_launch.hpp"
 #include "cuda_unit.hpp"
@@ -23,6 +25,12 @@ class CudaFunction {
     PyObject* call(PyObject* arguments, PyObject* out, PyObject* stream, int threads) noexcept;
 
     Launcher& launcher() { return launcher_; }
+
+    // The same kernels on another device, opened at its first use: a program that is divided among devices calls one
+    // function on all of them. Any thread may ask, with Python's lock or without.
+    Launcher& launcher_on(int device);
+
+    Tuning tuning;  // of all devices
     const Declaration& declared() const { return declared_; }
 
     // Whether the batch is contiguous in new arrays for results, instead of the samples.
@@ -34,6 +42,8 @@ class CudaFunction {
 
     Declaration declared_;
     Launcher launcher_;
+    std::mutex mutex_;
+    std::map<int, Launcher> elsewhere_;  // by device
     bool batch_last_ = false;
 };
 

@@ -80,7 +80,8 @@ bool Operands::put_small(int index, const void* row, size_t bytes, const CudaUni
     return true;
 }
 
-Launcher::Launcher(std::shared_ptr<CudaUnit> unit, const Declaration& declared) : unit_(std::move(unit)) {
+Launcher::Launcher(std::shared_ptr<CudaUnit> unit, const Declaration& declared, const Tuning& tuning)
+    : unit_(std::move(unit)), tuning_(tuning) {
     for (const Shape& shape : unit_->shapes) {
         const Variant match = declared.match(shape.inputs, shape.outputs);
         const auto same = [&match](const KernelVariant& variant) { return same_inputs(variant, match); };
@@ -107,8 +108,8 @@ const KernelVariant& Launcher::variant(uint64_t given) const {
 
 const Shape& Launcher::shape(uint64_t given, int64_t batch) const {
     const KernelVariant& all = variant(given);
-    if (most_threads >= 0) {
-        const auto fits = [this](const Shape* shape) { return 32 * shape->warps <= most_threads; };
+    if (tuning_.most_threads >= 0) {
+        const auto fits = [this](const Shape* shape) { return 32 * shape->warps <= tuning_.most_threads; };
         const auto chosen = std::find_if(all.shapes.begin(), all.shapes.end(), fits);
         return chosen == all.shapes.end() ? *all.shapes.back() : **chosen;
     }
@@ -121,6 +122,7 @@ const Shape& Launcher::shape(uint64_t given, int64_t batch) const {
 }
 
 const Shape* Launcher::profiled(const KernelVariant& variant, int64_t batch) const {
+    const Profile& profile = tuning_.profile;
     if (profile.empty()) return nullptr;
     const auto serves = [batch](const auto& entry) { return batch <= entry.first; };
     auto entry = std::find_if(profile.begin(), profile.end(), serves);
@@ -150,8 +152,8 @@ void Launcher::fail_launch(const Shape& shape, Result result) const {
 
 int64_t Launcher::blocks(const Shape& shape, int64_t batch) const {
     const int64_t groups = (batch + kLanes - 1) / kLanes;
-    const bool bounded = shape.scratch != 0 && workspaces > 0;
-    return std::min<int64_t>(groups, bounded ? std::min<int64_t>(shape.resident, workspaces) : shape.resident);
+    const bool bounded = shape.scratch != 0 && tuning_.workspaces > 0;
+    return std::min<int64_t>(groups, bounded ? std::min<int64_t>(shape.resident, tuning_.workspaces) : shape.resident);
 }
 
 // Where memory is short, fewer blocks take turns.

@@ -39,9 +39,17 @@ struct KernelVariant : Variant {
 // Which shape, by its label, serves batches up to some size, in order of size. The last serves larger ones too.
 using Profile = std::vector<std::pair<int64_t, std::string>>;
 
+// How launches are shaped, other than by the estimate.
+struct Tuning {
+    Profile profile;       // in place of the estimate, unless it is empty
+    int most_threads = -1;  // that a block may have, in place of everything else; negative: any number
+    int64_t workspaces = 0;  // most blocks of a launch whose blocks need scratch; 0: all that run at once
+};
+
 class Launcher {
    public:
-    Launcher(std::shared_ptr<CudaUnit> unit, const Declaration& declared);
+    // `tuning` outlives it.
+    Launcher(std::shared_ptr<CudaUnit> unit, const Declaration& declared, const Tuning& tuning);
 
     // Enqueues the cheapest kernel that takes the given inputs. Loads the unit before.
     void launch(const Operands& operands, Stream stream, Arena& arena) const;
@@ -54,15 +62,6 @@ class Launcher {
     CudaUnit& unit() { return *unit_; }
     std::shared_ptr<CudaUnit> shared_unit() const { return unit_; }
 
-    // Takes the place of the estimate, unless it is empty.
-    Profile profile;
-
-    // Threads that a block may have at most, in place of everything else; negative: any number.
-    int most_threads = -1;
-
-    // Most blocks of a launch whose blocks need scratch; 0: all that run at once.
-    int64_t workspaces = 0;
-
    private:
     const KernelVariant& variant(uint64_t given) const;
     void fail_launch(const Shape& shape, Result result) const;
@@ -71,6 +70,7 @@ class Launcher {
     const Shape* profiled(const KernelVariant& variant, int64_t batch) const;
 
     std::shared_ptr<CudaUnit> unit_;
+    const Tuning& tuning_;
     std::vector<KernelVariant> variants_;  // fewest inputs first
     uint64_t used_ = 0;
 };

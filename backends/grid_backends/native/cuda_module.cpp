@@ -116,13 +116,13 @@ void register_cuda(py::module_& module) {
         .def_property_readonly("unit", [](CudaFunction& function) { return function.launcher().shared_unit(); })
         .def("shape_for", &shape_for, py::arg("given"), py::arg("batch"))
         .def("set_profile", [](CudaFunction& function, Profile profile) {
-            function.launcher().profile = std::move(profile);
+            function.tuning.profile = std::move(profile);
         }, py::arg("profile"))
         .def("set_most_threads", [](CudaFunction& function, int threads) {
-            function.launcher().most_threads = threads;
+            function.tuning.most_threads = threads;
         }, py::arg("threads"))
         .def("set_workspaces", [](CudaFunction& function, int64_t most) {
-            function.launcher().workspaces = most;
+            function.tuning.workspaces = most;
         }, py::arg("most"))
         .def("set_batch_last", &CudaFunction::set_batch_last, py::arg("value"))
         .def("time", &time_function, py::arg("arguments"), py::arg("out"), py::arg("repeats"), py::arg("rounds"));

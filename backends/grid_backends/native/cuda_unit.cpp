@@ -79,6 +79,10 @@ CudaUnit::CudaUnit(std::string path_, const std::string& description, int device
     }
 }
 
+CudaUnit::CudaUnit(const CudaUnit& other, int device)
+    : path(other.path), device_index(device), algorithm(other.algorithm), scalar_bytes(other.scalar_bytes),
+      small_bytes(other.small_bytes), machine(other.machine), portable(other.portable), shapes(other.shapes) {}
+
 void CudaUnit::read(const py::dict& description) {
     const int abi = description["abi"].cast<int>();
     if (abi != kAbi) fail("expected ABI " + std::to_string(kAbi) + ", found " + std::to_string(abi));
@@ -96,6 +100,7 @@ CudaUnit::~CudaUnit() {
     if (modules_.empty() || kept_) return;
     try {
         const Scope scope(*device_);
+        const Relaxed relaxed;  // this thread may be capturing a graph of other units
         for (Module module : modules_) Driver::get().module_unload(module);
     } catch (const CudaError&) {
         // The context is gone, and the module with it.

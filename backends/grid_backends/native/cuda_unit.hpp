@@ -30,9 +30,10 @@ struct Shape {
     Sizes inputs;
     Sizes outputs;
 
-    Kernel kernel = nullptr;  // the rest is known when the unit is loaded
-    int resident = 0;         // clusters that the device runs at once, and that there is scratch for
-    int local_bytes = 0;      // of a thread, in memory
+    // Known when the unit is loaded, into one device.
+    Kernel kernel = nullptr;
+    int resident = 0;     // clusters that the device runs at once, and that there is scratch for
+    int local_bytes = 0;  // of a thread, in memory
     int registers = 0;
     int max_threads = 0;
 };
@@ -41,6 +42,9 @@ class CudaUnit {
    public:
     // `description` is the text of the unit's JSON; a `scalar_bytes` other than 0 must be the unit's.
     CudaUnit(std::string path, const std::string& description, int device, int scalar_bytes);
+
+    // The same unit on another device.
+    CudaUnit(const CudaUnit& other, int device);
     ~CudaUnit();
     CudaUnit(const CudaUnit&) = delete;
     CudaUnit& operator=(const CudaUnit&) = delete;

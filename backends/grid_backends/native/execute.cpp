@@ -23,7 +23,7 @@ int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1
 
 void execute(const Task& task, int64_t batch, int64_t operations, int64_t lanes, int threads) {
     const int64_t work = operations * round_up(batch, lanes);
-    GilReleased gil(work >= kReleaseGil && PyGILState_Check() != 0);
+    GilReleased gil(work >= kReleaseGil);
     const int64_t useful = std::min<int64_t>(threads, work / kPerThread);
     const Loop::Body body = wants_tiles(task, lanes) ? run_tiles : Task::body;
     if (useful <= 1) {

@@ -5,8 +5,9 @@
 
 namespace grid {
 
+// Lets other Python threads run. A thread that does not hold the lock, as one of XLA's, has none to give.
 struct GilReleased {
-    explicit GilReleased(bool release = true) : state(release ? PyEval_SaveThread() : nullptr) {}
+    explicit GilReleased(bool release = true) : state(release && PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr) {}
     ~GilReleased() {
         if (state != nullptr) PyEval_RestoreThread(state);
     }

@@ -113,12 +113,13 @@ class OnCuda : public Published {
         std::copy(std::begin(raw.out_stride), std::end(raw.out_stride), operands.out_stride);
         operands.given = raw.given;
         operands.batch = raw.batch;
-        cuda::CudaUnit& unit = function_.launcher().unit();
+        cuda::Launcher& launcher = function_.launcher_on(cuda::Device::holding(raw.out[0]));
+        cuda::CudaUnit& unit = launcher.unit();
         unit.load();
         const cuda::Scope scope(unit.device());
         const auto queue = static_cast<cuda::Stream>(where.stream);
         const cuda::Device::Place place = unit.device().place(queue);
-        function_.launcher().launch(operands, queue, *place.arena);
+        launcher.launch(operands, queue, *place.arena);
         if (place.captured) unit.keep_loaded();
     }
 

@@ -34,6 +34,7 @@ std::map<void*, uint64_t> captures;        // stream -> id of the capture
 std::map<uint64_t, std::vector<FakeObject*>> kept;
 void* context = nullptr;
 int streams = 0;
+std::map<unsigned long long, int> places;  // address -> device, where it is not the first
 int local_bytes = 0;  // of threads of one-warp kernels
 
 template <class... Values>
@@ -120,6 +121,7 @@ void fake_clear() { log_text.clear(); }
 void fake_fail(const char* name, int result) { failures[name] = result; }
 void fake_fail_always(const char* name, int result) { refusals[name] = result; }
 void fake_local_bytes(int bytes) { local_bytes = bytes; }
+void fake_place(unsigned long long address, int device) { places[address] = device; }
 void fake_capture(void* stream, uint64_t id) { captures[stream] = id; }
 void fake_end_capture(void* stream) { captures.erase(stream); }
 void fake_destroy_graph(uint64_t id) {
@@ -187,7 +189,14 @@ int cuMemFreeHost(void* data) {
     std::free(data);
     return logged("cuMemFreeHost");
 }
-int cuPointerGetAttributes(unsigned, const int*, void**, unsigned long long) { return 0; }
+int cuPointerGetAttributes(unsigned count, const int* attributes, void** values, unsigned long long address) {
+    for (unsigned i = 0; i < count; ++i) {
+        if (attributes[i] != 9) continue;
+        const auto found = places.find(address);
+        *static_cast<int*>(values[i]) = found == places.end() ? 0 : found->second;
+    }
+    return 0;
+}
 int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, void* stream) {
     std::memcpy(to, reinterpret_cast<void*>(from), bytes);
     return logged("cuMemcpyDtoH", bytes, number(stream));
@@ -202,7 +211,7 @@ int cuModuleLoadData(FakeModule** module, const void* image) {
     std::memcpy(&bytes, static_cast<const char*>(image) + 8, 8);
     std::istringstream text(std::string(static_cast<const char*>(image) + 16, bytes));
     for (FakeKernel k; text >> k.name >> k.bytes >> k.outputs >> k.nq >> k.nv >> k.nf;) (*module)->kernels.push_back(k);
-    return logged("cuModuleLoadData");
+    return logged("cuModuleLoadData", number(context) - 0x100);
 }
 int cuModuleUnload(FakeModule* module) {
     delete module;

@@ -52,6 +52,10 @@ class FakeDriver:
         """Set how much memory a thread of a one-warp kernel takes."""
         self._library.fake_local_bytes(count)
 
+    def place(self, array: np.ndarray, device: int) -> None:
+        """Put the memory of an array on another device than the first."""
+        self._library.fake_place(ctypes.c_uint64(array.ctypes.data), device)
+
     def capture(self, stream: int, number: int) -> None:
         self._library.fake_capture(ctypes.c_void_p(stream), ctypes.c_uint64(number))
 

@@ -71,7 +71,10 @@ def declared(name: str) -> Algorithm:
 
 
 def arguments(name: str, handle: RobotHandle, batch: int, *, full: bool = False, seed: int = 0) -> dict[str, Any]:
-    """Draw arguments of a call; with ``full`` also those that may be left out, of which none is read."""
+    """Draw arguments of a call; with ``full`` also those that may be left out, of which none is read.
+
+    What has a default value, such as a damping, may have to be positive.
+    """
     algorithm = declared(name)
     given = sample_arguments(algorithm, handle, batch, seed)
     if not full:
@@ -81,8 +84,9 @@ def arguments(name: str, handle: RobotHandle, batch: int, *, full: bool = False,
         if own.name in given or own.read is not None or not (own.absent is Absent.VARIANT or own.default is not None):
             continue
         steps = (STEPS,) if algorithm.scan is not None and own.name in algorithm.scan.along else ()
-        rows = own.typical * generator.standard_normal((batch, *steps, *resolve(own.shape, handle.model.dims)))
-        given[own.name] = rows.astype(handle.dtype)
+        shape = (batch, *steps, *resolve(own.shape, handle.dims))
+        drawn = generator.standard_normal(shape) if own.default is None else generator.uniform(0.3, 1.0, shape)
+        given[own.name] = (own.typical * drawn).astype(handle.dtype)
     return given
 
 

@@ -61,3 +61,34 @@ def test_a_robot_on_the_other_device_is_an_error(robots: dict[str, Any]) -> None
     q = robots["cpu"].random(seed=0, n=3)
     with pytest.raises((ValueError, jax.errors.JaxRuntimeError), match="the robot is on the CPU"):
         robots["cpu"].crba(jax.device_put(q, jax.devices("gpu")[0])).block_until_ready()
+
+
+def test_default_values_and_many_arguments(robots: dict[str, Any]) -> None:
+    from grid_core.plugins.manager import load_catalogue
+    from grid_rbd.samples import sample_arguments
+
+    found = {}
+    for device, robot in robots.items():
+        given = sample_arguments(load_catalogue(()).algorithms["state_cost"], robot, 33)
+        with jax.default_device(jax.devices("gpu" if device == "cuda" else "cpu")[0]):
+            found[device] = jax.tree.leaves(jax.jit(robot.state_cost)(**given))
+    for mine, other in zip(found["cuda"], found["cpu"], strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-9)
+
+
+def test_each_gpu_computes_its_own_samples(robots: dict[str, Any]) -> None:
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    if len(jax.devices("gpu")) < 2:
+        pytest.skip("this machine has one GPU")
+    robot = robots["cuda"]
+    devices = jax.devices("gpu")[:2]
+    divided = NamedSharding(Mesh(np.array(devices), "batch"), PartitionSpec("batch"))
+    gradient = jax.jit(robot.inverse_dynamics_gradient)
+    whole = [jax.device_put(v, devices[0]) for v in motion(robot, 1000)]
+    parts = [jax.device_put(v, divided) for v in whole]
+    program = gradient.lower(*parts).compile().as_text()
+    assert not {word for word in ("all-gather", "all-to-all", "all-reduce", "collective-permute") if word in program}
+    for mine, other in zip(jax.tree.leaves(gradient(*parts)), jax.tree.leaves(gradient(*whole)), strict=True):
+        assert mine.sharding.spec == PartitionSpec("batch")
+        np.testing.assert_array_equal(mine, other)
