@@ -40,6 +40,7 @@ from grid_core.errors import (
     UnsupportedJointTypeError,
     URDFParseError,
 )
+from grid_core.model import UnphysicalInertiaWarning
 from grid_core.version import __version__
 from grid_rbd.artifacts import build_artifact, list_artifacts, load_artifact
 from grid_rbd.header import generate_header
@@ -77,6 +78,7 @@ __all__ = [
     "StaleRobotError",
     "ToolchainError",
     "URDFParseError",
+    "UnphysicalInertiaWarning",
     "UnsupportedJointTypeError",
     "__version__",
     "base_parameters",

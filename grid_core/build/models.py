@@ -6,7 +6,7 @@ from pathlib import Path
 
 from grid_core.build.request import RobotRequest
 from grid_core.model import Model
-from grid_store import Entry, Store, StoreWriteError
+from grid_store import Entry, Store
 
 DESCRIPTION, MODEL = "robot.urdf", "model.json"
 
@@ -49,12 +49,6 @@ def parsed(request: RobotRequest) -> Model:
 
 def _write(folder: Path, request: RobotRequest) -> dict[str, str | int]:
     model = parsed(request)
-    try:
-        (folder / DESCRIPTION).write_bytes(request.source.data)
-        (folder / MODEL).write_text(model.to_json(), "utf-8")
-    except OSError as error:
-        raise StoreWriteError(
-            f"the model of {model.name!r} cannot be written to {folder}: {error}; free space there, or choose another "
-            "folder as cache_dir or GRID_RBD_CACHE_DIR"
-        ) from error
+    (folder / DESCRIPTION).write_bytes(request.source.data)
+    (folder / MODEL).write_text(model.to_json(), "utf-8")
     return {"kind": "model", "robot": model.name, "nv": model.nv}

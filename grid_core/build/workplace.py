@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grid_core.errors import CompileError
 from grid_core.toolchains.process import stopped
-from grid_store import Scratch, StoreWriteError
+from grid_store import Scratch
 
 
 @contextmanager
@@ -48,11 +48,5 @@ def _written(purpose: str, texts: Mapping[str, str]) -> Scratch:
 
 def move_built(work: Path, folder: Path, names: Sequence[str]) -> None:
     """Move what was built into the store's ``folder``."""
-    try:
-        for name in names:
-            shutil.move(str(work / name), folder / name)
-    except OSError as error:
-        raise StoreWriteError(
-            f"what was built cannot be moved to {folder}: {error}; free space there, or choose another folder as "
-            "cache_dir or GRID_RBD_CACHE_DIR"
-        ) from error
+    for name in names:
+        shutil.move(str(work / name), folder / name)

@@ -87,7 +87,7 @@ def listed(items: Sequence[str], most: int = 8) -> str:
 _OWN_PACKAGES = frozenset({"grid_rbd", "grid_consumers", "grid_backends", "grid_plugins", "grid_core", "grid_store"})
 
 
-def _user_level() -> int:
+def user_level() -> int:
     """Return the ``stacklevel``, seen from the caller, of the first frame that is not the project's own."""
     frame, level = inspect.currentframe(), 0
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _OWN_PACKAGES:
@@ -116,6 +116,6 @@ def report(findings: Iterable[Finding], label: str) -> None:
             LOGGER.info("%s", finding.text(label))
     for first, *others in warned.values():
         also = f" (also {listed([other.mention() for other in others], MENTIONED)})" if others else ""
-        warnings.warn(f"{first.text(label)}{also}", URDFWarning, stacklevel=_user_level())
+        warnings.warn(f"{first.text(label)}{also}", URDFWarning, stacklevel=user_level())
     if errors:
         raise errors[0].error("\n".join(error.text(label) for error in errors))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-import numpy as np
-
 from grid_core.errors import UnsupportedJointTypeError, nearest
 from grid_core.model.description import Description, InertialElement, JointElement, LinkElement
 from grid_core.model.findings import Finding, Level
 from grid_core.model.mimic import SCALAR_TYPES
+from grid_core.model.physical import NOISE_RADIUS, TRIANGLE, beyond_triangle
 from grid_core.model.topology import check_names, check_tree
 
 JOINT_TYPES = (
@@ -22,10 +21,6 @@ JOINT_TYPES = (
 WITH_AXIS = frozenset({"revolute", "continuous", "prismatic", "helical", "screw", "planar"})
 
 AXIS_TOLERANCE = 1e-6
-MOMENT_TOLERANCE = 1e-6
-"""Relative slack of the triangle inequality: what rounding of printed digits explains."""
-NOISE_RADIUS = 1e-6
-"""Moments within mass times this radius (m) squared of a rule are noise of an exporter's arithmetic."""
 
 
 def check(description: Description) -> list[Finding]:
@@ -101,8 +96,8 @@ def _check_moments(link: LinkElement, inertial: InertialElement) -> Iterator[Fin
             yield Finding(Level.ERROR, link.item, message, inertial.line)
     if min(ixx, iyy, izz) < -noise:
         return
-    low, middle, high = np.linalg.eigvalsh([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]).tolist()
-    if high > low + middle + MOMENT_TOLERANCE * high + noise:
-        message = "principal moments {value} break the triangle inequality (largest <= sum of others); check <inertia>"
-        moments = f"{low:.6g}, {middle:.6g}, {high:.6g}"
-        yield Finding(Level.WARNING, link.item, message, inertial.line, value=moments)
+    moments = beyond_triangle([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]], noise)
+    if moments is not None:
+        message = f"principal moments {{value}} {TRIANGLE}; check <inertia>"
+        shown = ", ".join(f"{value:.6g}" for value in moments)
+        yield Finding(Level.WARNING, link.item, message, inertial.line, value=shown)

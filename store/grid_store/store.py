@@ -14,7 +14,14 @@ from typing import Any
 from grid_store import actions, names
 from grid_store.actions import ActionRecord
 from grid_store.entry import Entry, find_entry
-from grid_store.errors import CorruptEntryError, EntryMissingError, StoreError, StoreUnavailableError, StoreWriteError
+from grid_store.errors import (
+    CorruptEntryError,
+    EntryMissingError,
+    GridError,
+    StoreError,
+    StoreUnavailableError,
+    StoreWriteError,
+)
 from grid_store.gc import collect, preview
 from grid_store.key import Key
 from grid_store.layout import AREAS, RECORD, Layout, absolute, default_root
@@ -87,7 +94,8 @@ class Store:
         key : Key
             Content key.
         produce : callable
-            See :data:`Produce`. Its exceptions pass through.
+            See :data:`Produce`. Its exceptions pass through, but for an ``OSError`` of the system, which is a write
+            that failed.
         force : bool
             Build even if there is an entry; that one goes to quarantine.
         on_wait : callable, optional
@@ -321,11 +329,10 @@ class Store:
 def _build(layout: Layout, key: Key, produce: Produce, modes: Modes, *, force: bool) -> Entry:
     with _writing(layout):
         sweep(layout)
-    with staging(layout, key.digest, modes) as staged:
+    with staging(layout, key.digest, modes) as staged, _writing(layout):
         meta = produce(staged.directory)
-        with _writing(layout):
-            seal(staged.directory, key, meta, modes)
-            return publish(layout, staged, key.digest, modes, force=force)
+        seal(staged.directory, key, meta, modes)
+        return publish(layout, staged, key.digest, modes, force=force)
 
 
 def _find(layout: Layout, key: str, *, used: bool = True, verify: bool = False) -> Entry | None:
@@ -356,6 +363,9 @@ def _writing(layout: Layout) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if isinstance(error, GridError):
+            raise
         raise StoreWriteError(
-            f"store {layout.root}: {error}; nothing unfinished can be seen: free space or mend the cause and try again"
+            f"store {layout.root}: {error}; nothing unfinished can be seen: free space or mend the cause and try again,"
+            " or choose another folder as cache_dir or GRID_RBD_CACHE_DIR"
         ) from error

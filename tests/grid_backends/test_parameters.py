@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import grid_rbd
 from grid_backends.errors import NotAvailableError
 from grid_core.errors import ArgumentError, OptionError
+from grid_core.model.physical import broken_rule
 from grid_core.trace.linalg import rotation_of_rpy
 from tests.grid_core.units import GOLDEN
 
 FILE = GOLDEN / "iiwa14.urdf"
+
+
+@st.composite
+def physical_bodies(draw: Any) -> Any:
+    """Inertial parameters of point masses, few enough that the body may be a rod or a point."""
+    number = st.floats(-2.0, 2.0, width=32)
+    points = draw(st.lists(st.tuples(st.floats(0.125, 5.0, width=32), number, number, number), min_size=1, max_size=5))
+    masses, places = np.array([p[0] for p in points]), np.array([p[1:] for p in points])
+    moments = sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in zip(masses, places))
+    return np.concatenate([[masses.sum()], masses @ places, moments[np.triu_indices(3)]])
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +163,45 @@ def test_a_baked_robot_shows_its_values_and_refuses_others(root: Path, golden: A
         _ = arm.joint_friction_width
     with pytest.raises(TypeError, match="inertia_params"):
         arm.crba(golden["q"], inertia_params=arm.inertia_params)
+
+
+@pytest.mark.parametrize(
+    ("entries", "rule"),
+    [
+        ({0: -1.0}, "its mass is -1 kg, which must not be negative"),
+        ({0: 0.0}, "it has a first moment without a mass"),
+        ({4: -0.5}, "its principal moments about the centre of mass, .* break the triangle inequality"),
+        ({4: 9.0}, "its principal moments about the centre of mass, .* break the triangle inequality"),
+        ({1: 3.0}, "its principal moments about the centre of mass, .* break the triangle inequality"),
+    ],
+)
+def test_bodies_that_cannot_be_are_used_with_a_warning(
+    open_robot: grid_rbd.RobotHandle, entries: dict[int, float], rule: str
+) -> None:
+    params = open_robot.inertia_params
+    params[2, list(entries)] = list(entries.values())
+    message = f"set_inertia_params: the body that 'iiwa_joint_3' moves: {rule}.*; it is used as given"
+    with pytest.warns(grid_rbd.UnphysicalInertiaWarning, match=message) as caught:
+        open_robot.set_inertia_params(params)
+    assert [warning.filename for warning in caught] == [__file__]
+    np.testing.assert_array_equal(open_robot.inertia_params, params)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(grid_rbd.UnphysicalInertiaWarning):
+            open_robot.set_inertia_params(params)
+    assert open_robot.model_version == 2, "as an error it changes nothing"
+
+
+def test_tools_that_cannot_be_are_used_with_a_warning(open_robot: grid_rbd.RobotHandle) -> None:
+    with pytest.warns(grid_rbd.UnphysicalInertiaWarning, match="attach_tool: the tool: its principal moments"):
+        open_robot.attach_tool("iiwa_joint_7", mass=1.0, com=(0.1, 0.2, 0.3), inertia=(-1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
+    assert open_robot.tool is not None
+
+
+@given(bodies=physical_bodies())
+def test_bodies_that_can_be_break_no_rule(bodies: Any) -> None:
+    for dtype in ("float64", "float32"):
+        assert broken_rule(bodies.astype(dtype).astype("float64")) is None
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ from grid_core.errors import OptionError, RobotNotRegisteredError
 from grid_rbd import profiles
 from grid_rbd.profiles import FILE, apply_profile, keep_profile, profile_key, stored_profile
 from grid_rbd.tuning import choose
-from grid_store import Store
+from grid_store import Store, StoreWriteError
 from tests.grid_core.units import PENDULUM
 
 UNIT = "0" * 64
@@ -61,6 +62,15 @@ def test_a_damaged_profile_is_left_out_with_a_warning(root: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"w4", b"w8"))
     with pytest.warns(UserWarning, match="profile is damaged and left out.*'grid-rbd tune' makes it anew"):
         assert stored_profile(store, GPU, UNIT) == []
+
+
+def test_a_profile_that_does_not_fit_on_the_disk(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(StoreWriteError, match=rf"{root}: .*No space left on device; .*free space"):
+        keep_profile(Store(root), GPU, UNIT, choose(TIMES), TIMES)
 
 
 def test_only_registered_robots_on_gpus_are_tuned(root: Path) -> None:

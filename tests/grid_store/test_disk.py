@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from grid_store import Key, Store, StoreError, StoreWriteError
+from grid_store.errors import GridError
 
 Produce = Callable[[Path], dict[str, Any]]
 Run = Callable[..., str]
@@ -97,6 +98,23 @@ def test_a_disk_that_fails_at_every_flush(
     assert store.names() == ["robot"]
 
 
+def test_a_producer_that_meets_a_full_disk(store: Store, key: Key) -> None:
+    def full(_: Path) -> dict[str, Any]:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    class NoDescription(GridError, FileNotFoundError):
+        pass
+
+    def own(_: Path) -> dict[str, Any]:
+        raise NoDescription("give another")
+
+    with pytest.raises(StoreWriteError, match=rf"{store.root}: .*No space left on device; .*GRID_RBD_CACHE_DIR"):
+        store.obtain(key, full)
+    with pytest.raises(NoDescription, match="give another"):
+        store.obtain(key, own)
+    assert list((store.root / "v1" / "tmp").iterdir()) == []
+
+
 def test_a_file_size_limit_publishes_nothing(run: Run, store: Store) -> None:
     output = run(
         """
@@ -116,7 +134,7 @@ def test_a_file_size_limit_publishes_nothing(run: Run, store: Store) -> None:
         """,
         store.root,
     )
-    assert json.loads(output) == [["OSError", "StoreWriteError"], []]
+    assert json.loads(output) == [["StoreWriteError", "StoreWriteError"], []]
 
 
 def test_few_open_files_are_enough(run: Run, store: Store) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,9 @@ from grid_backends.numpy.record import RobotRecord
 from grid_backends.numpy.tools import tool_of
 from grid_core.errors import ArgumentError, OptionError
 from grid_core.kernel.tables import TABLES, described_values, tables_of
-from grid_core.model import Frame
+from grid_core.model import Frame, UnphysicalInertiaWarning
+from grid_core.model.findings import user_level
+from grid_core.model.physical import broken_rule
 from grid_core.plugins.robot_view import Tool
 
 Array = NDArray[Any]
@@ -142,6 +145,9 @@ class ParameterMethods:
     def set_inertia_params(self, params: ArrayLike) -> None:
         """Replace the inertial parameters of all bodies; shape (nb, 10) or flat, as :attr:`inertia_params` gives them.
 
+        Parameters that no rigid body has are used, since estimates of identification may pass them, with an
+        ``UnphysicalInertiaWarning`` that names body and rule.
+
         Raises
         ------
         NotAvailableError
@@ -149,7 +155,11 @@ class ParameterMethods:
         ArgumentError
             The shape does not fit, or a value is not finite.
         """
-        self._set("inertia", "set_inertia_params", params)
+        method = "set_inertia_params"
+        values = self._checked("inertia", method, params)
+        for joint, row in zip(self._record.model.joint_names, values):
+            _warn_if_unphysical(row, f"{method}: the body that {joint!r} moves")
+        self._parameters.set("inertia", values)
 
     @property
     def transform_params(self) -> Array:
@@ -171,7 +181,7 @@ class ParameterMethods:
         ArgumentError
             The shape does not fit, or a value is not finite.
         """
-        self._set("transform", "set_transform_params", params)
+        self._parameters.set("transform", self._checked("transform", "set_transform_params", params))
 
     @property
     def joint_damping(self) -> Array:
@@ -245,7 +255,8 @@ class ParameterMethods:
     ) -> None:
         """Weld a rigid tool or payload to the link that a joint moves, in place of the one before.
 
-        Its inertia adds to the current inertia table; :meth:`detach_tool` takes it away again.
+        Its inertia adds to the current inertia table; :meth:`detach_tool` takes it away again. An inertia that no rigid
+        body has is used with an ``UnphysicalInertiaWarning``.
 
         Parameters
         ----------
@@ -268,7 +279,9 @@ class ParameterMethods:
             There is no such joint, it does not move, or a value does not fit.
         """
         self._parameters.check_runtime("inertia", "attach_tool")
-        self._parameters.attach(tool_of(self._record.model, joint, mass, com, inertia, tip_transform))
+        tool = tool_of(self._record.model, joint, mass, com, inertia, tip_transform)
+        _warn_if_unphysical(tool.inertia, "attach_tool: the tool")
+        self._parameters.attach(tool)
 
     def detach_tool(self) -> None:
         """Take the tool away; the inertia table is as it was without it. Nothing happens if there is none."""
@@ -301,13 +314,14 @@ class ParameterMethods:
         found: Array = self._parameters.values("joint_dynamics")[row]
         return found
 
-    def _set(self, option: str, method: str, params: ArrayLike) -> None:
+    def _checked(self, option: str, method: str, params: ArrayLike) -> Array:
+        """Return a table that may be set, with its shape."""
         self._parameters.check_runtime(option, method)
         shape = self._parameters.values(option).shape
         values = as_real(params, f"{method}: params", np.dtype(np.float64)).astype(np.float64)
         if values.shape not in (shape, (shape[0] * shape[1],)):
             raise ArgumentError(f"{method}: params has shape {values.shape}, expected {shape} or {shape[0] * shape[1]}")
-        self._parameters.set(option, _finite(values.reshape(shape), f"{method}: params"))
+        return _finite(values.reshape(shape), f"{method}: params")
 
     def _row(self, name: str, value: ArrayLike, size: int) -> Array:
         what = f"set_joint_dynamics: {name}"
@@ -324,6 +338,12 @@ class ParameterMethods:
                 f"robot {self._record.name!r}: {what} belongs to smooth friction, and this build has "
                 f"{self.friction_model!r} friction; register it with use_joint_dynamics=True and friction_model='tanh'"
             )
+
+
+def _warn_if_unphysical(parameters: Array, what: str) -> None:
+    """Warn, where the user called, of inertial parameters that no rigid body has."""
+    if (rule := broken_rule(parameters)) is not None:
+        warnings.warn(f"{what}: {rule}; it is used as given", UnphysicalInertiaWarning, stacklevel=user_level())
 
 
 def _finite(values: Array, what: str) -> Array:
