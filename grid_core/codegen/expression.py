@@ -16,16 +16,30 @@ Name = Callable[[Scalar], str]
 
 
 class Writer:
-    """Writes expressions; ``inlined`` nodes are written in place, all others by name."""
+    """Writes expressions of one function; ``inlined`` nodes are written in place, all others by name.
+
+    Names are numbered as they come, so that they are short: they are a large part of what a compiler reads.
+    """
 
     def __init__(self, inlined: frozenset[int], arrays: Mapping[str, int]) -> None:
         self.inlined = inlined
         self.arrays = arrays
+        self._numbers: dict[int, int] = {}
+
+    def inside(self, inlined: frozenset[int]) -> Writer:
+        """Return the writer of a block of the same function, where other nodes are written in place."""
+        inner = Writer(inlined, self.arrays)
+        inner._numbers = self._numbers
+        return inner
 
     def name(self, node: Scalar) -> str:
         if node.op == "input":
             return f"{node.data[0]}[{node.data[1]}]"
-        return f"x{node.id}"
+        return self.local(node.id)
+
+    def local(self, node: int) -> str:
+        """Return the name of the variable for a node."""
+        return f"x{self._numbers.setdefault(node, len(self._numbers))}"
 
     def value(self, x: Real) -> str:
         """Return an expression of type ``V``."""
@@ -40,7 +54,7 @@ class Writer:
     def _term(self, x: Real, level: int) -> str:
         """Return ``x`` as an operand of an operator of the given level."""
         if not isinstance(x, Scalar):
-            return constant(x) if x >= 0.0 else f"({constant(x)})" if level > SUM else constant(x)
+            return constant(x)
         if x.op == "input" or x.id not in self.inlined:
             return self.name(x)
         text, own = self._write(x)
@@ -67,7 +81,7 @@ class Writer:
 
 
 def constant(x: float) -> str:
-    """Return an expression of type ``T`` that is the same number; infinities and NaN have no literal."""
+    """Return an atom of type ``T`` that is the same number; infinities and NaN have no literal."""
     if math.isnan(x):
         return 'T(__builtin_nan(""))'
     if math.isinf(x):

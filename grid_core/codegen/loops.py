@@ -10,23 +10,23 @@ from grid_core.kernel.kernel import Loop, RowStore
 from grid_core.trace.scalar import COMPARISONS
 
 
-def write_loop(loop: Loop, arrays: Mapping[str, int], layouts: Mapping[str, Layout]) -> Iterator[str]:
+def write_loop(loop: Loop, outside: Writer, layouts: Mapping[str, Layout]) -> Iterator[str]:
     """Yield the table and the loop over it.
 
     Parameters
     ----------
-    arrays : mapping of str to int
-        First slot of each workspace array.
+    outside : Writer
+        Of the function that the loop is in.
     layouts : mapping of str to Layout
         Where the entries of outputs are kept.
     """
     body = loop.body()
     masks = frozenset(n.id for n in (*body, *loop.captured()) if n.op in COMPARISONS)
-    writer = Writer(masks, arrays)
+    writer = outside.inside(masks)
     columns = [list(column) for column in zip(*loop.table)]
     stores: dict[str, None] = {}  # entries that share a place get one statement
     for store in loop.stores:
-        at = _place(loop, store, columns, layouts) if store.target in layouts else _slot(store, arrays)
+        at = _place(loop, store, columns, layouts) if store.target in layouts else _slot(store, writer.arrays)
         stores[f"{at} {'+=' if store.accumulate else '='} {writer.value(store.value)};"] = None
     rows = ", ".join("{" + ", ".join(map(str, row)) + "}" for row in zip(*columns))
     yield "{"

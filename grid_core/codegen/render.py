@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from grid_core.codegen.layout import Layout, layouts, whole_rows
 from grid_core.codegen.schedule import schedule
 from grid_core.codegen.statements import Function, write_constants, write_functions, write_zeros
-from grid_core.codegen.text import comment, cstring, smallest_integer
+from grid_core.codegen.tables import robot_tables
+from grid_core.codegen.text import comment, cstring, quoted, smallest_integer
 from grid_core.errors import OptionError
 from grid_core.kernel.builder import trace_algorithm, variants
 from grid_core.kernel.kernel import Argument, Kernel
@@ -135,6 +136,7 @@ def render_header(
     return render_template(
         "grid.hpp.j2",
         template_folders,
+        **robot_tables(model, settings),
         model=model,
         namespace=namespace,
         algorithms=chosen,
@@ -180,5 +182,5 @@ def environment(folders: Sequence[str] = ()) -> Environment:
         keep_trailing_newline=True,
         undefined=StrictUndefined,
     )
-    made.filters |= {"comment": comment, "cstring": cstring, "smallest_integer": smallest_integer}
+    made.filters |= {"comment": comment, "cstring": cstring, "quoted": quoted, "smallest_integer": smallest_integer}
     return made

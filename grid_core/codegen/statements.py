@@ -86,7 +86,7 @@ def _lines(schedule: Schedule, piece: Piece) -> Iterator[str]:
             yield f"// {comment(section)}"
         for x in leaves_of(event, schedule.inlined):
             if x.id not in ready:
-                yield from _load(piece, x, ready)
+                yield from _load(piece, writer, x, ready)
         if isinstance(event, Scalar):
             yield from _define(piece, writer, event, ready)
         elif isinstance(event, Store):
@@ -95,7 +95,7 @@ def _lines(schedule: Schedule, piece: Piece) -> Iterator[str]:
             target = f"{event.target if base is None else 'ws'}[{at}]"
             yield f"{target} = {writer.value(event.value)};"
         else:
-            yield from write_loop(event, schedule.arrays, schedule.kept)
+            yield from write_loop(event, writer, schedule.kept)
 
 
 def _define(piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iterator[str]:
@@ -103,7 +103,7 @@ def _define(piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iter
         yield from _sincos(piece, writer, node, ready)
     else:
         yield f"const V {writer.name(node)} = {writer.definition(node)};"
-    yield from _save(piece, node)
+    yield from _save(piece, writer, node)
 
 
 def _expected(piece: Piece, stage: int) -> int:
@@ -111,32 +111,32 @@ def _expected(piece: Piece, stage: int) -> int:
     return piece.expected[stage] if isinstance(piece, Program) and piece.expected else 0
 
 
-def _load(piece: Piece, node: Scalar, ready: set[int]) -> Iterator[str]:
+def _load(piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iterator[str]:
     """Load a value that another piece made, with those that came in the same message; note what was loaded."""
     if isinstance(piece, Program) and node.id in piece.incoming:
         message = piece.incoming[node.id]
         ready.update(message.nodes)
-        names = _names(message.nodes)
+        names = _names(writer, message.nodes)
         yield f"V {names};"
         yield f"ws.get({message.slots[piece.block]}, {names});"
     elif node.id in piece.loads:
         ready.add(node.id)
-        yield f"const V x{node.id} = ws[{piece.loads[node.id]}];"
+        yield f"const V {writer.name(node)} = ws[{piece.loads[node.id]}];"
 
 
-def _save(piece: Piece, node: Scalar) -> Iterator[str]:
+def _save(piece: Piece, writer: Writer, node: Scalar) -> Iterator[str]:
     """Save a value that other pieces read, or the message that it completes."""
     if isinstance(piece, Program) and node.id in piece.outgoing:
         message = piece.outgoing[node.id]
         for block, slot in message.slots.items():
             where = f"put({slot}" if block == piece.block else f"push({block}, {slot}"
-            yield f"ws.{where}, {_names(message.nodes)});"
+            yield f"ws.{where}, {_names(writer, message.nodes)});"
     elif node.id in piece.saves:
-        yield f"ws[{piece.saves[node.id]}] = x{node.id};"
+        yield f"ws[{piece.saves[node.id]}] = {writer.name(node)};"
 
 
-def _names(nodes: Sequence[int]) -> str:
-    return ", ".join(f"x{node}" for node in nodes)
+def _names(writer: Writer, nodes: Sequence[int]) -> str:
+    return ", ".join(map(writer.local, nodes))
 
 
 def _sincos(piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iterator[str]:

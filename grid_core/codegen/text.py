@@ -16,6 +16,11 @@ def cstring(text: str) -> str:
     return "".join(chr(b) if b in plain else f"\\{b:03o}" for b in text.encode("utf-8"))
 
 
+def quoted(text: str) -> str:
+    """Return what :func:`cstring` made as a literal."""
+    return f'"{text}"'
+
+
 def smallest_integer(values: Iterable[int]) -> str:
     """Return the narrowest of the C types that tables have here."""
     values = [*values]

@@ -119,6 +119,7 @@ def _steps(contents: HeaderContents, name: str) -> Iterator[Mapping[str, Any]]:
         inputs = [i.name for i in algorithm.inputs if i.name not in absent]
         yield {
             "piece": piece,
+            "first": not absent,
             "name": name,
             "plant": "plant_step" + name.removeprefix("integrator"),
             "inputs": ["x", *(i for i in inputs if i not in places)],

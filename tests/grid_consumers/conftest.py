@@ -20,7 +20,7 @@ USE = """
 #include "weights.hpp"
 extern "C" void weighted_mass(const GRID_SCALAR* q, GRID_SCALAR* M) {
     const GRID_SCALAR gravity[3] = {0, 0, GRID_SCALAR(-9.81)};
-    GRID_SCALAR ws[grid::crba_scratch];
+    GRID_SCALAR ws[grid::crba_scratch()];
     grid::crba<GRID_SCALAR>(q, gravity, M, ws);
     for (int k = 0; k < grid::NUM_VEL * grid::NUM_VEL; ++k) M[k] *= WEIGHT;
 }

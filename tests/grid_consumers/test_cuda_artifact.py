@@ -23,7 +23,7 @@ __global__ void masses(const GRID_SCALAR* q, GRID_SCALAR* M, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     const GRID_SCALAR gravity[3] = {0, 0, 0};
-    GRID_SCALAR ws[grid::crba_scratch];
+    GRID_SCALAR ws[grid::crba_scratch()];
     grid::crba<GRID_SCALAR>(q + i * grid::NUM_POS, gravity, M + i * grid::NUM_VEL * grid::NUM_VEL, ws);
 }
 extern "C" int launch(const GRID_SCALAR* q, GRID_SCALAR* M, int n) {

@@ -132,7 +132,7 @@ def test_functions_of_the_header_write_whole_rows(algorithm: Algorithm, pendulum
     (tmp_path / "grid.hpp").write_text(render_header([algorithm.name], pendulum, names, TraceSettings()))
     (tmp_path / "use.cpp").write_text(
         f'#include "grid.hpp"\nextern "C" void call(const double* x, double* y) {{\n'
-        f"double ws[grid::{algorithm.name}_scratch]; grid::{algorithm.name}(x, y, ws); }}\n"
+        f"double ws[grid::{algorithm.name}_scratch()]; grid::{algorithm.name}(x, y, ws); }}\n"
     )
     flags = ["-std=c++17", "-O1", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-pedantic"]
     subprocess.run(["g++", *flags, tmp_path / "use.cpp", "-o", tmp_path / "use.so"], check=True)

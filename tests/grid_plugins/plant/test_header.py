@@ -35,7 +35,7 @@ USE = """
 static_assert({m}_PLANT_MENU_TANGENT == 1 && {m}_PLANT_MENU_NU == {nu} && {m}_PLANT_MENU_NLX == {nlx}, "");
 static_assert({m}_PLANT_NUM_COST_FRAMES == 2 && GRID_PLANT_TERMS == 8 && GRID_PLANT_TERM_VELOCITY == 6, "");
 extern "C" {{
-int {n}_scratch() {{ return {n}::tracking_cost_menu_scratch + {n}::integrator_gradient_euler_scratch; }}
+int {n}_scratch() {{ return {n}_plant::tracking_cost_menu_scratch() + {n}_plant::plant_step_gradient_euler_scratch(); }}
 void {n}_menu(const double* const* p, double* const* out, double* ws) {{
     {n}_plant::cost_menu_params<double> params;
     {assignments}
@@ -48,14 +48,15 @@ double {n}_activation(int quantity, int kind, const double* a) {{
     return activation_curvature(kind, a[0], a[1], a[2], a[3], a[4], a[5]);
 }}
 bool {n}_frame(int number, const double* q, double* pose, double* jacobian) {{
-    double ws[{n}_plant::frame_eval_scratch];
+    double ws[{n}_plant::frame_eval_scratch()];
     return {n}_plant::frame_eval(number, q, pose, jacobian, ws);
 }}
+int {n}_step_scratch() {{ return {n}_plant::plant_step_euler_scratch(); }}
 void {n}_step(const double* x, const double* u, const double* dt, const double* g, double* next, double* ws) {{
     {n}_plant::plant_step_euler(x, u, dt, g, next, ws);
 }}
 void {n}_gravity(const double* q, const double* g, double* tau) {{
-    double ws[{n}::generalized_gravity_scratch];
+    double ws[{n}_plant::gravity_torque_scratch()];
     {n}_plant::gravity_torque(q, g, tau, ws);
 }}
 float {n}_single(const float* a) {{
@@ -161,7 +162,7 @@ def test_frames_steps_and_gravity(library: Any, name: str) -> None:
     assert (untouched == -7.0).all()
 
     following, tau = np.full(model.nq + n, np.nan), np.full(n, np.nan)
-    ws = np.zeros(getattr(library, f"{name}_scratch")() + 10_000)
+    ws = np.zeros(getattr(library, f"{name}_step_scratch")())
     call(library, f"{name}_step", np.concatenate([q, qd], axis=1), u, np.array(dt), gravity, following, ws)
     expected = robot(
         "integrator_euler", q=q, qd=qd, u=u, dt=np.array(dt), gravity=gravity, f_ext=np.zeros((1, 6 * model.nb))
