@@ -12,7 +12,7 @@ import json
 import warnings
 from pathlib import Path
 
-from benchmarks import building, frameworks, frameworks_gpu, gpu, mechanics, speed, stepping
+from benchmarks import building, frameworks, frameworks_gpu, gpu, mechanics, operating, speed, stepping
 from benchmarks.figure import draw
 from benchmarks.machine import machine_facts
 from benchmarks.report import judge, print_lines, table
@@ -20,6 +20,7 @@ from grid_core.model import URDFWarning
 
 SECTIONS = {
     "building": building,
+    "operating": operating,
     "speed": speed,
     "mechanics": mechanics,
     "stepping": stepping,

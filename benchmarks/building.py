@@ -68,7 +68,7 @@ def measure(store: Path) -> Iterator[Measurement]:
         yield Measurement("iiwa14.build", "dynamics_s", seconds)
         seconds, _ = cold_build(IIWA14, store)
         yield Measurement("iiwa14.build", "all_s", seconds)
-        starts = [_python(START, str(store)) * 1e3 for _ in range(STARTS)]
+        starts = [run_python(START, str(store)) * 1e3 for _ in range(STARTS)]
         yield Measurement("iiwa14.start", "warm_ms", min(starts))
         yield Measurement("iiwa14.start", "warm_median_ms", statistics.median(starts))
         for name, options in {"dynamics": {"algorithm_list": family}, "all": {}}.items():
@@ -84,7 +84,7 @@ def cold_build(robot: Robot, store: Path, **options: object) -> tuple[float, int
     """Return seconds and peak bytes of a build into an empty store by a fresh process."""
     shutil.rmtree(store, ignore_errors=True)
     with PeakMemory() as memory:
-        seconds = _python(BUILD, json.dumps([str(robot.path), str(store), {**robot.options, **options}]))
+        seconds = run_python(BUILD, json.dumps([str(robot.path), str(store), {**robot.options, **options}]))
     return seconds, memory.bytes
 
 
@@ -96,7 +96,8 @@ def _misses_for_one_more(store: Path) -> int:
     return sum(unit["status"] != "hit" for unit in plan["units"])
 
 
-def _python(program: str, *arguments: str) -> float:
+def run_python(program: str, *arguments: str) -> float:
+    """Run a program in a fresh process and return the seconds that it prints."""
     command = [sys.executable, "-W", "ignore", "-c", program, *arguments]
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(BYTECODE), "PYTHONDONTWRITEBYTECODE": ""}
     return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout)

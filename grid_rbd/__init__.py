@@ -42,6 +42,7 @@ from grid_core.errors import (
 )
 from grid_core.model import UnphysicalInertiaWarning
 from grid_core.version import __version__
+from grid_rbd.archives import export_robots, import_robots
 from grid_rbd.artifacts import build_artifact, list_artifacts, load_artifact
 from grid_rbd.header import generate_header
 from grid_rbd.identification import BaseParameters, base_parameters
@@ -85,9 +86,11 @@ __all__ = [
     "build_artifact",
     "build_plan",
     "default_cache_dir",
+    "export_robots",
     "gc_cache",
     "generate_header",
     "get_robot",
+    "import_robots",
     "list_artifacts",
     "list_registered",
     "load_artifact",

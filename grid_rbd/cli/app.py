@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from grid_core.version import __version__
-from grid_rbd.cli import artifacts, bench, building, doctor, planning, plugins, stored, trial, tune, upkeep
+from grid_rbd.cli import archives, artifacts, bench, building, doctor, planning, plugins, stored, trial, tune, upkeep
 from grid_rbd.cli.failures import Group, exit_code_help
 from grid_rbd.cli.output import results, send_messages_to_stderr
 
@@ -42,6 +42,8 @@ app.command("stats", rich_help_panel=STORE)(upkeep.stats_command)
 app.command("verify", rich_help_panel=STORE)(upkeep.verify_command)
 app.command("repair", rich_help_panel=STORE)(upkeep.repair_command)
 app.command("gc", rich_help_panel=STORE)(upkeep.gc_command)
+app.command("export", rich_help_panel=STORE)(archives.export_command)
+app.command("import", rich_help_panel=STORE)(archives.import_command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from grid_store.actions import ActionRecord
 from grid_store.entry import Entry, FileRecord
 from grid_store.errors import (
+    ArchiveError,
     CorruptEntryError,
     EntryMissingError,
     GridError,
@@ -32,6 +33,7 @@ from grid_store.verify import Finding
 
 __all__ = [
     "ActionRecord",
+    "ArchiveError",
     "CorruptEntryError",
     "Difference",
     "Entry",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from grid_store.atomic import encode, replace_file
 from grid_store.digest import check_digest
-from grid_store.key import Key
+from grid_store.key import Key, combine
 from grid_store.layout import Layout
 from grid_store.modes import Modes, ensure_directory
 
@@ -39,24 +39,38 @@ class ActionRecord:
     created: float
 
 
-def write_action(layout: Layout, key: Key, content: str, extra: Mapping[str, Any], modes: Modes) -> None:
+def write_action(layout: Layout, key: Key, content: str, extra: Mapping[str, Any], modes: Modes) -> ActionRecord:
     """Record that the input ``key`` leads to ``content``; a later record for the same input replaces it."""
-    record = {
-        "input": key.digest,
-        "content": check_digest(content),
-        "components": key.components,
-        "extra": dict(extra),
-        "created": time.time(),
-    }
-    path = layout.action(key.digest)
+    record = ActionRecord(key.digest, check_digest(content), dict(key.components), dict(extra), time.time())
+    keep_action(layout, record, modes)
+    return record
+
+
+def keep_action(layout: Layout, record: ActionRecord, modes: Modes) -> None:
+    """Write a record to its place."""
+    path = layout.action(record.input)
     ensure_directory(path.parent, modes)
-    replace_file(path, encode(record, f"the record of {key!r}"), layout.area("tmp"))
+    replace_file(path, encode_action(record), layout.area("tmp"))
+
+
+def encode_action(record: ActionRecord) -> bytes:
+    """Return the text of a record."""
+    return encode(asdict(record), f"the record of request {record.input[:12]}")
 
 
 def read_action(path: Path) -> ActionRecord | None:
     """Return the record at ``path``, ``None`` when there is none that can be understood."""
     try:
-        record = ActionRecord(**json.loads(path.read_bytes()))
-        return record if path.stem == record.input and check_digest(record.content) else None
-    except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
+        return decode_action(path.stem, path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def decode_action(key: str, data: bytes) -> ActionRecord | None:
+    """Return the record of the input ``key`` from its text, ``None`` when it is none."""
+    try:
+        record = ActionRecord(**json.loads(data))
+        fits = (key, key) == (record.input, combine(record.components)) and check_digest(record.content)
+    except (ValueError, TypeError, AttributeError):
+        return None
+    return record if fits else None

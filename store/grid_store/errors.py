@@ -35,6 +35,10 @@ class CorruptEntryError(StoreError):
     """A stored file does not have the recorded size or digest."""
 
 
+class ArchiveError(StoreError):
+    """A file is not an archive of a store, or holds what none may hold."""
+
+
 class EntryMissingError(StoreError, KeyError):
     """No readable entry has this key."""
 

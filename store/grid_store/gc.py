@@ -6,6 +6,7 @@ import contextlib
 import json
 import shutil
 import time
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from grid_store.modes import Modes
 from grid_store.policy import Candidate, Limits, condemned
 from grid_store.roots import root_keys
 from grid_store.size import usage_below
-from grid_store.staging import set_aside, sweep
+from grid_store.staging import Trash, sweep
 
 _COUNTED = ("actions", "names", "consumers", "tmp", "quarantine")
 """What counts against a size limit beside the entries."""
@@ -41,8 +42,12 @@ class Report:
     objects_bytes: int = 0
     reasons: dict[str, str] = field(default_factory=dict)
 
-    def add(self, candidate: Candidate, reason: str) -> None:
-        """Count a removed entry or object."""
+    def add_all(self, removed: Iterable[tuple[Candidate, str]]) -> None:
+        """Count removed entries and objects, each with the reason."""
+        for candidate, reason in removed:
+            self._add(candidate, reason)
+
+    def _add(self, candidate: Candidate, reason: str) -> None:
         self.reasons[candidate.key] = reason
         if candidate.is_object:
             self.objects_removed += 1
@@ -74,9 +79,12 @@ def _collect(layout: Layout, limits: Limits, modes: Modes | None) -> Report:
     report.staging_removed = _drop_leftovers(layout, report)
     candidates, roots = _survey(layout), root_keys(layout)
     others = sum(usage_below(layout.area(name)).bytes for name in _COUNTED)
-    for candidate, reason in condemned(candidates, roots, lambda key: is_leased(layout, key), limits, others):
-        if modes is None or _remove(layout, candidate.key, modes, limits.minimum_age):
-            report.add(candidate, reason)
+    going = condemned(candidates, roots, lambda key: is_leased(layout, key), limits, others)
+    if modes is None:
+        report.add_all(going)
+    else:
+        with Trash(layout) as trash:
+            report.add_all(each for each in going if _remove(layout, each[0].key, modes, limits.minimum_age, trash))
     report.entries_kept = sum(not candidate.is_object for candidate in candidates) - len(report.entries_removed)
     report.pointers_removed = _drop_pointers(layout, report)
     return report
@@ -106,28 +114,28 @@ def _is_object(record: Path) -> bool:
         return False
 
 
-def _remove(layout: Layout, key: str, modes: Modes, minimum_age: float) -> bool:
+def _remove(layout: Layout, key: str, modes: Modes, minimum_age: float, trash: Trash) -> bool:
     """Remove an entry unless somebody began to use it since the survey; return whether it is gone."""
     entry = layout.object(key)
     with unleased(layout, key, modes) as alone:
         if not alone or not entry.exists() or _age(entry) < minimum_age:
             return False
-        trash = set_aside(layout, entry)
+        trash.take(entry)
         layout.lease(key).unlink()
-    shutil.rmtree(trash, ignore_errors=True)
     return True
 
 
 def _drop_pointers(layout: Layout, report: Report) -> int:
-    dropped = [path for path in layout.area("actions").glob("??/*.json") if _is_dangling(layout, path, report)]
+    stored = set(layout.stored()) - report.reasons.keys()
+    dropped = [path for path in layout.area("actions").glob("??/*.json") if _is_dangling(path, stored)]
     for path in dropped if report.executed else ():
         path.unlink(missing_ok=True)
     return len(dropped)
 
 
-def _is_dangling(layout: Layout, path: Path, report: Report) -> bool:
+def _is_dangling(path: Path, stored: Collection[str]) -> bool:
     action = read_action(path)
-    return action is None or action.content in report.reasons or not layout.object(action.content).exists()
+    return action is None or action.content not in stored
 
 
 def _drop_leftovers(layout: Layout, report: Report) -> int:

@@ -101,9 +101,9 @@ class Layout:
         return self.names(consumer) / f"{_quoted(name)}.json"
 
 
-def name_of(path: Path) -> str:
-    """Return the name whose record lies at ``path``, or the consumer whose names lie there."""
-    return unquote(path.name.removesuffix(".json"))
+def name_of(file: str) -> str:
+    """Return the name whose record is the file ``file``, or the consumer whose names lie in that folder."""
+    return unquote(file.removesuffix(".json"))
 
 
 def _quoted(name: str) -> str:

@@ -60,8 +60,11 @@ def take_lease(layout: Layout, key: str, modes: Modes) -> Lease:
 def unleased(layout: Layout, key: str, modes: Modes) -> Iterator[bool]:
     """Tell whether nobody holds a lease on ``key``; while the block runs, nobody can take one."""
     path = layout.lease(key)
-    ensure_directory(path.parent, modes)
-    descriptor = os.open(path, _FLAGS, modes.file)
+    try:
+        descriptor = os.open(path, _FLAGS, modes.file)
+    except FileNotFoundError:
+        ensure_directory(path.parent, modes)
+        descriptor = os.open(path, _FLAGS, modes.file)
     try:
         yield take_alone(descriptor)
     finally:

@@ -46,9 +46,9 @@ def unbind(layout: Layout, name: str, consumer: str | None = None) -> None:
 
 def bound_names(layout: Layout, consumer: str | None = None) -> list[str]:
     """Return all names, sorted."""
-    return sorted(name_of(path) for path in layout.names(consumer).glob("*.json"))
+    return sorted(name_of(path.name) for path in layout.names(consumer).glob("*.json"))
 
 
 def known_consumers(layout: Layout) -> list[str]:
     """Return the consumers that have names, sorted."""
-    return sorted({name_of(path.parent) for path in layout.area("consumers").glob("*/*.json")})
+    return sorted({name_of(path.parent.name) for path in layout.area("consumers").glob("*/*.json")})

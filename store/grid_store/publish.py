@@ -60,7 +60,7 @@ def publish(layout: Layout, staged: Staged, key: str, modes: Modes, *, force: bo
         if _rename(staged.directory, target):
             sync(target.parent)
             return replace(entry, directory=target)
-        if not force and (winner := _whole(layout, key)):
+        if not force and (winner := whole_entry(layout, key)):
             return winner
         quarantine(layout, key)
     staged.kept = True
@@ -77,7 +77,8 @@ def quarantine(layout: Layout, key: str) -> Path | None:
     return aside
 
 
-def _whole(layout: Layout, key: str) -> Entry | None:
+def whole_entry(layout: Layout, key: str) -> Entry | None:
+    """Return the entry of ``key`` if it is there and all of its digests hold."""
     with contextlib.suppress(CorruptEntryError):
         return find_entry(layout, key, verify=True)
     return None

@@ -59,7 +59,7 @@ def roots(layout: Layout) -> Iterator[Root]:
 def root_name(layout: Layout, path: Path) -> tuple[str, str]:
     """Return kind and name of the root that lies at ``path``."""
     if path.parent == layout.area("names"):
-        return "name", name_of(path)
+        return "name", name_of(path.name)
     return "consumer", path.relative_to(layout.area("consumers")).as_posix()
 
 

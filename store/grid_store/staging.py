@@ -7,8 +7,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 
 from grid_store.advisory import share, take_alone
 from grid_store.errors import StoreWriteError
@@ -17,6 +19,8 @@ from grid_store.modes import Modes
 
 _STAGED = "[0-9a-f]" * 8 + "*.*"
 """What staging directories are called, unlike the trash of a collection, which nobody holds."""
+_DELETERS = 4
+"""Threads that delete; file systems do several such things at once."""
 _OPEN_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -69,11 +73,25 @@ def _fresh(layout: Layout, prefix: str) -> Path:
     return Path(tempfile.mkdtemp(dir=layout.area("tmp"), prefix=prefix))
 
 
-def set_aside(layout: Layout, directory: Path) -> Path:
-    """Move ``directory`` out of sight in one step, ready to be removed, and return where it is now."""
-    trash = _fresh(layout, "trash.")
-    directory.rename(trash / directory.name)
-    return trash
+class Trash:
+    """What a collection removes: moved out of sight in one step each, and deleted while the collection goes on."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._folder = _fresh(layout, "trash.")
+        self._deleting = ThreadPoolExecutor(_DELETERS, thread_name_prefix="grid-store-trash")
+
+    def take(self, directory: Path) -> None:
+        """Move ``directory`` here, ready to be deleted."""
+        aside = self._folder / directory.name
+        directory.rename(aside)
+        self._deleting.submit(shutil.rmtree, aside, ignore_errors=True)
+
+    def __enter__(self) -> Trash:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._deleting.shutdown()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def sweep(layout: Layout, pattern: str = _STAGED, *, execute: bool = True) -> int:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from grid_store import actions, names
 from grid_store.actions import ActionRecord
+from grid_store.archive import Imported, read_archive, write_archive
 from grid_store.entry import Entry, find_entry
 from grid_store.errors import (
     CorruptEntryError,
@@ -301,6 +302,49 @@ class Store:
                 return collect(self._layout, limits, prepare(self._layout))
             check_root(self._layout)
             return preview(self._layout, limits)
+
+    def export(self, target: BinaryIO, names: Collection[str]) -> list[Entry]:
+        """Write an archive with names, the entries that they keep, and the requests that lead there.
+
+        Parameters
+        ----------
+        target : binary file
+        names : collection of str
+            Bound names.
+
+        Raises
+        ------
+        StoreError
+            A name is not bound.
+        CorruptEntryError
+            An entry is damaged.
+        """
+        records = {name: self.resolve(name) for name in names}
+        if missing := [name for name, record in records.items() if not record]:
+            raise StoreError(f"nothing is bound to {missing[0]!r} in the store {self.root}: names() lists what is")
+        kept = {key for root in self.roots() if root.kind == "name" and root.name in records for key in root.keys}
+        with contextlib.ExitStack() as leases, _reading(self._layout):
+            held = {key for key in kept if _exists(self._layout, key)}
+            for key in held:
+                leases.enter_context(self.lease(key))
+            return write_archive(self._layout, target, {name: r for name, r in records.items() if r}, held)
+
+    def take_over(self, source: BinaryIO) -> Imported:
+        """Take over the entries and requests of an archive; its names are returned and not bound.
+
+        Every entry is compared with its record and digests first; nothing of the archive is executed.
+
+        Raises
+        ------
+        ArchiveError
+            It is no archive, or has members that none has.
+        CorruptEntryError
+            An entry is not what its record says.
+        StoreUnavailableError
+            The root cannot be written.
+        """
+        with _writing(self._layout):
+            return read_archive(self._layout, source, prepare(self._layout))
 
     def _readable(self) -> Iterator[Layout]:
         try:

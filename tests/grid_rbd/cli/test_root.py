@@ -21,7 +21,7 @@ from .conftest import Run
 
 COMMANDS = [
     *("try", "doctor", "build", "plan", "explain", "generate", "bench", "tune", "list", "show", "forget", "plugins"),
-    *("config", "root", "stats", "verify", "repair", "gc", "artifacts"),
+    *("config", "root", "stats", "verify", "repair", "gc", "export", "import", "artifacts"),
 ]
 
 
