@@ -159,7 +159,7 @@ def _overloads(algorithm: Algorithm, kernels: Sequence[Rendered]) -> list[tuple[
 def _sizes(algorithm: Algorithm) -> dict[str, str]:
     """Return the declared size of every argument as text, such as ``nv * 2*nv``."""
     arguments: tuple[Input | Output, ...] = (*algorithm.inputs, *algorithm.outputs)
-    return {argument.name: " * ".join(_factor(axis) for axis in argument.shape) for argument in arguments}
+    return {argument.name: " * ".join(_factor(axis) for axis in argument.shape) or "1" for argument in arguments}
 
 
 def _factor(axis: str) -> str:
