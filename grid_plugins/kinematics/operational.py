@@ -35,37 +35,56 @@ def emit_osc_inertia(k: KernelBuilder) -> None:
     columns = [c.linear + c.angular for c in target.jacobian(target.pose.translation)]
     moving = [slot for slot, column in enumerate(columns) if any(isinstance(x, Scalar) or x != 0.0 for x in column)]
     with k.section("mobility"):
-        jacobian = [[columns[slot][r] for slot in moving] for r in range(6)]
-        mass = [[inverse_mass[i][j] for j in moving] for i in moving]
-        mobility = congruent(jacobian, mass)
-    for r in range(6):
-        mobility[r][r] = mobility[r][r] + k.input("damping")
+        lower, weights = ldl([[inverse_mass[i][j] for j in moving] for i in moving])
+        rows = [[dot(column, [columns[slot][r] for slot in moving]) for column in zip(*lower)] for r in range(6)]
+    damped = [[*row, *(float(r == c) for c in range(6))] for r, row in enumerate(rows)]
     with k.section("inertia"):
-        k.output("inertia", inverse_of_positive(mobility))
+        k.output("inertia", inverse_of_products(damped, [*weights, *[k.input("damping")] * 6]))
 
 
-def congruent(j: Sequence[Sequence[Real]], m: Sequence[Sequence[Real]]) -> Rows:
-    """Return ``j m j^T`` for a symmetric ``m``."""
-    half = [[dot(row, column) for column in m] for row in j]
-    lower = [[dot(half[r], j[c]) for c in range(r + 1)] for r in range(len(j))]
-    return [[lower[max(r, c)][min(r, c)] for c in range(len(j))] for r in range(len(j))]
-
-
-def inverse_of_positive(a: Rows) -> Rows:
-    """Return the inverse of a positive definite matrix by ``L D L^T``; pivots that are rounding are raised."""
+def ldl(a: Sequence[Sequence[Real]]) -> tuple[Rows, list[Real]]:
+    """Return ``L``, unit lower triangular, and ``D`` of a positive definite ``a = L D L^T``."""
     n = len(a)
-    least = STIFFEST * sum((a[r][r] for r in range(n)), 0.0) + LEAST
     work = [list(row) for row in a]
+    lower: Rows = [[float(r == c) for c in range(n)] for r in range(n)]
+    for k in range(n):
+        inverse = 1.0 / work[k][k]
+        for i in range(k + 1, n):
+            lower[i][k] = work[i][k] * inverse
+            for j in range(k + 1, i + 1):
+                work[i][j] = work[i][j] - lower[i][k] * work[j][k]
+    return lower, [work[k][k] for k in range(n)]
+
+
+def inverse_of_products(rows: Rows, weights: Sequence[Real]) -> Rows:
+    """Return the inverse of ``X W X^T``, which is never formed: it would square the condition of the rows of ``X``.
+
+    The rows are made orthogonal in the weighted product one after the other (modified Gram-Schmidt without square
+    roots), so that ``X W X^T = L D L^T``. Lengths that are rounding are raised.
+
+    Parameters
+    ----------
+    rows : list of list
+        ``X``.
+    weights : sequence
+        Diagonal of ``W``, at least 0.
+    """
+    n = len(rows)
+    least = STIFFEST * sum((dot(row, _weighted(row, weights)) for row in rows), 0.0) + LEAST
+    work = [list(row) for row in rows]
     lower: Rows = [[0.0] * n for _ in range(n)]
     inverse_d: list[Real] = []
     for k in range(n):
-        inverse_d.append(1.0 / maximum(work[k][k], least))
+        scaled = _weighted(work[k], weights)
+        inverse_d.append(1.0 / maximum(dot(work[k], scaled), least))
         for i in range(k + 1, n):
-            lower[i][k] = work[i][k] * inverse_d[k]
-        for i in range(k + 1, n):
-            for j in range(k + 1, i + 1):
-                work[i][j] = work[i][j] - lower[i][k] * work[j][k]
+            lower[i][k] = dot(work[i], scaled) * inverse_d[k]
+            work[i] = [x - lower[i][k] * y for x, y in zip(work[i], work[k])]
     return _assembled(_inverse_unit_lower(lower), inverse_d)
+
+
+def _weighted(row: Sequence[Real], weights: Sequence[Real]) -> list[Real]:
+    return [x * w for x, w in zip(row, weights)]
 
 
 def _inverse_unit_lower(lower: Rows) -> Rows:
@@ -98,6 +117,7 @@ ALGORITHMS = (
         notes="Where the end effector cannot move in every direction, at a singularity or with fewer than six degrees "
         "of freedom, the inverse does not exist: without damping the inertia of such a direction is limited to 1e12 "
         "times the least one, so that it means nothing but is finite.",
-        source="Khatib, A unified approach for motion and force control of robot manipulators, 1987",
+        source="Khatib, A unified approach for motion and force control of robot manipulators, 1987; Bjorck, Solving "
+        "linear least squares problems by Gram-Schmidt orthogonalization, 1967",
     ),
 )

@@ -8,14 +8,42 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grid_plugins.kinematics.operational import inverse_of_positive
+from grid_plugins.kinematics.operational import inverse_of_products, ldl
 from tests.oracle.robots import GOLDEN
 
 
-def test_inverse_of_positive() -> None:
-    factor = np.random.default_rng(0).normal(size=(6, 6))
-    a = factor @ factor.T
-    np.testing.assert_allclose(np.array(inverse_of_positive(a.tolist())) @ a, np.eye(6), atol=1e-10)
+def test_inverse_of_products() -> None:
+    generator = np.random.default_rng(0)
+    rows, weights = generator.normal(size=(6, 9)), generator.uniform(0.5, 2.0, 9)
+    expected = np.linalg.inv(rows * weights @ rows.T)
+    np.testing.assert_allclose(inverse_of_products(rows.tolist(), weights.tolist()), expected, atol=1e-12)
+
+
+def test_rows_that_are_nearly_equal_lose_no_more_digits_than_they_must() -> None:
+    """Inverting their products, of condition 1e10, loses twice as many."""
+    apart = 2.0**-16 / 3.0
+    rows = [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0 + apart], [0.0, 1.0, 0.0]]
+    apart = rows[1][2] - 1.0
+    expected = (1.0 + 1.0 / apart) ** 2 + 1.0 / apart**2
+    assert inverse_of_products(rows, [1.0, 1.0, 1.0])[0][0] == pytest.approx(expected, rel=1e-9)
+    x = np.array(rows)
+    assert np.linalg.inv(x @ x.T)[0][0] != pytest.approx(expected, rel=1e-9)
+
+
+def test_factors() -> None:
+    x = np.random.default_rng(0).normal(size=(5, 5))
+    lower, d = ldl((x @ x.T).tolist())
+    assert np.array_equal(lower, np.tril(lower))
+    np.testing.assert_allclose(np.array(lower) * d @ np.array(lower).T, x @ x.T, atol=1e-12)
+
+
+def test_single_precision_survives_next_to_singularities(compiled: Callable[..., Any]) -> None:
+    single, double = (compiled(GOLDEN["iiwa14"].urdf, dtype=dtype) for dtype in ("float32", "float64"))
+    q = single.random(3, 4000)
+    expected = double.osc_inertia(q)
+    error = np.abs(single.osc_inertia(q) - expected)
+    assert error.max() <= 2e-4 * np.abs(expected).max()
+    assert np.quantile(error.max(axis=(1, 2)) / np.abs(expected).max(axis=(1, 2)), 0.99) <= 2e-5
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
