@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
+import grid_rbd
 from grid_rbd.cli.failures import EXIT_CODES
 from tests import command_line
 
 CHECKOUT = Path(__file__).parents[2]
 PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
-OPENING = r"^```(\{code-block\} )?(?P<kind>python|console)\n(?::caption: (?P<file>\S+)\n\n)?"
+OPENING = r"^```(\{code-block\} )?(?P<kind>python|console|cpp)\n(?::caption: (?P<file>\S+)\n\n)?"
 BLOCK = re.compile(OPENING + r"(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -30,7 +31,7 @@ class Block:
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """The Python and console blocks of a page; one with a caption is a file."""
+    """The blocks of a page that run; one with a caption is a file."""
     source = page.read_text("utf-8")
     for match in BLOCK.finditer(source):
         line = source.count("\n", 0, match.start("text"))
@@ -67,6 +68,16 @@ def command(line: str) -> None:
     if line.startswith("$ grid-rbd "):
         ran = command_line.run(*shlex.split(line.removeprefix("$ grid-rbd ")))
         assert ran.code == 0, f"{line}\n{ran.err}"
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+def test_device_code_of_the_guide_for_consumers_compiles(tmp_path: Path) -> None:
+    (block,) = (block for block in blocks(CHECKOUT / "docs" / "consumers.md") if block.file == "effort.cu")
+    source = tmp_path / "effort.cu"
+    source.write_text(block.text)
+    arm = CHECKOUT / "examples" / "robots" / "arm7.urdf"
+    options = {"sources": [source], "algorithm_list": "inverse_dynamics", "cuda_arch": 90}
+    assert grid_rbd.build_artifact("guide", "arm7", arm, **options).compiled
 
 
 def test_pages_have_code() -> None:

@@ -22,7 +22,7 @@ PROBLEMS, STEPS, NV = 5, 12, 7
 def robot() -> Any:
     return grid_rbd.load_robot(
         ROBOT,
-        algorithm_list=[*ALGORITHMS, "end_effector_placement"],
+        algorithm_list=ALGORITHMS,
         cost_frames=[FRAME],
         dtype="float64",
         device="reference",
