@@ -103,11 +103,6 @@ class CompileError(ToolchainError):
     """A compiler ran and failed; the message has the log's path and its last lines."""
 
 
-def unknown_keyword(function: str, name: str, known: Iterable[str], takes: str) -> KeywordError:
-    """Return the error of a keyword argument that a function does not take; ``takes`` says what it does take."""
-    return KeywordError(f"{function}() takes no argument {name!r}{nearest(name, known)}; {takes}")
-
-
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return a hint such as ``"; did you mean 'minv'?"`` for error messages, or ``""``."""
     matches = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)

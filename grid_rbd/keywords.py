@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from grid_core.errors import unknown_keyword
+from grid_core.keywords import unknown_keyword
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -95,6 +96,26 @@ def test_wrong_keywords_get_the_nearest_and_the_signature(plain: RobotHandle) ->
         plain.toy(np.zeros(NQ), np.zeros(NV), qddd=np.zeros(NV))
     assert str(raised.value).endswith(" toy(q, qd, qdd=None, *, gravity=-9.81, f_ext=None, probe=None, out=None)")
     assert isinstance(raised.value, TypeError)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda r: r.random(sed=0, n=1),
+            "random() takes no argument 'sed'; did you mean 'seed'?; it is random(seed, n)",
+        ),
+        (lambda r: r.context(slots=1), "context() takes no argument 'slots'; it is context(*, workspace_slots=0)"),
+        (lambda r: r.coordinate_block(nr=1), "coordinate_block() takes no argument 'nr'"),
+        (lambda r: r.set_inertia_params(parms=1), "did you mean 'params'?; it is set_inertia_params(params)"),
+        (lambda r: r.set_transform_params(parms=1), "did you mean 'params'?; it is set_transform_params(params)"),
+        (lambda r: r.set_joint_dynamics(dampng=1), "did you mean 'damping'?; it is set_joint_dynamics(damping=None"),
+        (lambda r: r.attach_tool("axle", mas=1), "did you mean 'mass'?; it is attach_tool(joint, *, mass, com=(0.0, "),
+    ],
+)
+def test_wrong_keywords_of_services(plain: RobotHandle, call: Callable[[RobotHandle], object], message: str) -> None:
+    with pytest.raises(KeywordError, match=re.escape(message)):
+        call(plain)
 
 
 def test_attributes_that_do_not_exist_cannot_be_set(plain: RobotHandle) -> None:

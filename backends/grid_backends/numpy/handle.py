@@ -34,8 +34,8 @@ from grid_core.errors import (
     OptionError,
     OutOfMemoryError,
     nearest,
-    unknown_keyword,
 )
+from grid_core.keywords import closed_keywords, unknown_in
 from grid_core.model import Frame, Joint, Model
 
 CONVENTIONS = ("pinocchio", "mujoco")
@@ -176,10 +176,7 @@ class RobotHandle(ParameterMethods):
 
     def _refuse_keywords(self, method: str, unknown: Mapping[str, Any]) -> NoReturn:
         """Raise for keywords that a method does not take, with its signature."""
-        parameters = inspect.signature(getattr(self, method)).parameters.values()
-        public = [p for p in parameters if not p.name.startswith("_")]
-        takes = f"it is {method}{inspect.Signature(public)}"
-        raise unknown_keyword(method, next(iter(unknown)), [p.name for p in public], takes)
+        raise unknown_in(method, inspect.signature(getattr(self, method)), next(iter(unknown)))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -297,6 +294,7 @@ class RobotHandle(ParameterMethods):
         """Number of the context that this handle is: 0, unless it was made by :meth:`context`."""
         return self._ctx_id
 
+    @closed_keywords
     def context(self, *, workspace_slots: int = 0) -> RobotHandle:
         """Return another handle on the same build, with run-time parameters and launch settings of its own.
 
@@ -411,6 +409,7 @@ class RobotHandle(ParameterMethods):
         """Number of coordinate blocks, one per independent joint; mimic joints have none."""
         return len(self.model.coordinate_blocks)
 
+    @closed_keywords
     def coordinate_block(self, number: int) -> tuple[str, int, int, int, int]:
         """Return one block ``(kind, q_start, v_start, nq, nv)`` of the coordinates.
 
@@ -459,6 +458,7 @@ class RobotHandle(ParameterMethods):
         """Return the neutral configuration, shape (nq,): zeros and identity quaternions."""
         return self.model.neutral().astype(self.dtype)
 
+    @closed_keywords
     def random(self, seed: int, n: int) -> NDArray[Any]:
         """Return ``n`` reproducible configurations inside the joint limits, shape (n, nq).
 

@@ -16,6 +16,7 @@ from grid_backends.numpy.record import RobotRecord
 from grid_backends.numpy.tools import tool_of
 from grid_core.errors import ArgumentError, OptionError
 from grid_core.kernel.tables import TABLES, described_values, tables_of
+from grid_core.keywords import closed_keywords
 from grid_core.model import Frame, UnphysicalInertiaWarning
 from grid_core.model.findings import user_level
 from grid_core.model.physical import broken_rule
@@ -142,6 +143,7 @@ class ParameterMethods:
         """
         return self._parameters.values("inertia")
 
+    @closed_keywords
     def set_inertia_params(self, params: ArrayLike) -> None:
         """Replace the inertial parameters of all bodies; shape (nb, 10) or flat, as :attr:`inertia_params` gives them.
 
@@ -169,6 +171,7 @@ class ParameterMethods:
         """
         return self._parameters.values("transform")
 
+    @closed_keywords
     def set_transform_params(self, params: ArrayLike) -> None:
         """Replace the joint frames; shape (nb, 6) or flat, as :attr:`transform_params` gives them.
 
@@ -210,6 +213,7 @@ class ParameterMethods:
         """A copy of the current rotor inertia per velocity slot, shape (nv,) (kg m^2, kg)."""
         return self._joint_row(3)
 
+    @closed_keywords
     def set_joint_dynamics(
         self,
         damping: ArrayLike | None = None,
@@ -244,6 +248,7 @@ class ParameterMethods:
                     values[row] = self._row(name, value, len(values[row]))
             self._parameters.set("joint_dynamics", values)
 
+    @closed_keywords
     def attach_tool(
         self,
         joint: str,
