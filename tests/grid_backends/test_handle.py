@@ -105,7 +105,10 @@ def test_wrong_keywords_get_the_nearest_and_the_signature(plain: RobotHandle) ->
             lambda r: r.random(sed=0, n=1),
             "random() takes no argument 'sed'; did you mean 'seed'?; it is random(seed, n)",
         ),
-        (lambda r: r.context(slots=1), "context() takes no argument 'slots'; it is context(*, workspace_slots=0)"),
+        (
+            lambda r: r.context(slots=1),
+            "context() takes no argument 'slots'; did you mean 'workspace_slots'?; it is context(*, workspace_slots=0)",
+        ),
         (lambda r: r.coordinate_block(nr=1), "coordinate_block() takes no argument 'nr'"),
         (lambda r: r.set_inertia_params(parms=1), "did you mean 'params'?; it is set_inertia_params(params)"),
         (lambda r: r.set_transform_params(parms=1), "did you mean 'params'?; it is set_transform_params(params)"),

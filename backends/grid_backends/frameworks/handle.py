@@ -19,6 +19,7 @@ from grid_backends.numpy.record import Call, RobotRecord
 from grid_backends.numpy.signature import Argument, Signature
 from grid_backends.numpy.stacked import spans
 from grid_core.errors import ArgumentError, NoDerivativeError
+from grid_core.keywords import closed_keywords
 from grid_core.plugins.algorithm import Input
 
 Arrays = tuple[Any, ...]
@@ -208,6 +209,7 @@ class FrameworkHandle(RobotHandle):
         """Return the neutral configuration, shape (nq,): zeros and identity quaternions."""
         return self._array(super().neutral(), "neutral", "q")
 
+    @closed_keywords
     def random(self, seed: int, n: int) -> Any:
         """Return ``n`` reproducible configurations inside the joint limits, shape (n, nq)."""
         return self._array(super().random(seed, n), "random", "q")

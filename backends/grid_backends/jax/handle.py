@@ -17,6 +17,7 @@ from grid_backends.numpy.arguments import as_real
 from grid_backends.numpy.record import RobotRecord
 from grid_backends.numpy.signature import Signature
 from grid_core.errors import ArgumentError, OptionError
+from grid_core.keywords import closed_keywords
 
 Arrays = tuple[Any, ...]
 
@@ -81,6 +82,7 @@ class JaxRobotHandle(FrameworkHandle):
         """Return the neutral configuration, shape (nq,): zeros and identity quaternions."""
         return jnp.asarray(super().neutral())
 
+    @closed_keywords
     def random(self, seed: int, n: int) -> jax.Array:
         """Return ``n`` reproducible configurations inside the joint limits, shape (n, nq)."""
         return jnp.asarray(super().random(seed, n))
