@@ -143,8 +143,15 @@ def render_header(
         kernels=[kernel for several in kernels.values() for kernel in several],
         public=[(algorithm, _overloads(algorithm, kernels[algorithm.name])) for algorithm in chosen],
         sizes={algorithm.name: _sizes(algorithm) for algorithm in chosen},
-        scalar_math=(RUNTIME / "scalar_math.hpp").read_text("utf-8"),
+        scalar_math=_runtime("scalar_math.hpp"),
+        packs=_runtime("pack_type.hpp") + _runtime("pack_math.hpp"),
     )
+
+
+def _runtime(name: str) -> str:
+    """Return a header of generated code without the others that it includes."""
+    text = (RUNTIME / name).read_text("utf-8")
+    return re.sub(r'#include ".*"\n\n?', "", text)
 
 
 def _overloads(algorithm: Algorithm, kernels: Sequence[Rendered]) -> list[tuple[str, Rendered]]:

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "scalar_math.hpp"
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
 #elif defined(__ARM_NEON)
@@ -55,10 +57,6 @@ constexpr int lanes = GRID_PACK_BYTES / int(sizeof(T));
 
 namespace gm {
 
-template <class V>
-struct pack_traits {
-    static constexpr bool is_pack = false;
-};
 template <class T>
 struct pack_traits_of {
     static constexpr bool is_pack = true;
@@ -72,8 +70,6 @@ struct pack_traits<grid::pack<double>> : pack_traits_of<double> {};
 
 template <class V>
 using if_pack = std::enable_if_t<pack_traits<V>::is_pack, int>;
-template <class V>
-using scalar_of = typename pack_traits<V>::scalar;
 template <class V>
 using bits_of = typename pack_traits<V>::bits;
 template <class V>

@@ -16,6 +16,15 @@
 
 namespace gm {
 
+// What a value holds: one number, or a number for each lane of a pack.
+template <class V>
+struct pack_traits {
+    static constexpr bool is_pack = false;
+    using scalar = V;
+};
+template <class V>
+using scalar_of = typename pack_traits<V>::scalar;
+
 template <class T>
 using if_scalar = std::enable_if_t<std::is_floating_point<T>::value, int>;
 

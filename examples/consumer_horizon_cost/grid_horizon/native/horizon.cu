@@ -1,4 +1,4 @@
-// A thread for each problem.
+// On a GPU: a thread for each problem.
 #include "horizon.hpp"
 
 using horizon::T;
@@ -6,16 +6,16 @@ using horizon::T;
 __global__ void evaluate_all(int problems, int steps, const T* task, const T* u, T* x, T* cost, T* gradient) {
     const int p = blockIdx.x * blockDim.x + threadIdx.x;
     if (p >= problems) return;
-    horizon::evaluate(horizon::Task(task), steps, u + p * steps * grid::dims::nu, x + p * (steps + 1) * grid::dims::nx,
+    horizon::evaluate(horizon::Task<T>(task), steps, u + p * steps * grid::dims::nu, x + p * (steps + 1) * grid::dims::nx,
                       cost + p, gradient + p * steps * grid::dims::nu);
 }
 
-extern "C" int horizon_task_size() { return horizon::Task::SIZE; }
+extern "C" int horizon_task_size() { return horizon::TASK; }
 
 // The same as on the CPU, from and to the memory of the host; returns an error of the CUDA runtime.
 extern "C" int horizon_cost(int problems, int steps, const T* task, const T* u, T* x, T* cost, T* gradient) {
     const size_t controls = size_t(problems) * steps * grid::dims::nu, states = size_t(problems) * (steps + 1) * grid::dims::nx;
-    const size_t sizes[] = {horizon::Task::SIZE, controls, states, size_t(problems), controls};
+    const size_t sizes[] = {horizon::TASK, controls, states, size_t(problems), controls};
     const T* given[] = {task, u, x, nullptr, nullptr};
     T* device[5] = {};
     cudaError_t error = cudaSuccess;
