@@ -59,7 +59,8 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
     text = options.pop("urdf_string", None)
     if urdf_path is None and text is None:
         return _registered_plan(checked_name(name), options, store)
-    return plan_report(new_name(name), make_wish(description_of(urdf_path, text), options), store)
+    wish = make_wish(description_of(urdf_path, text), options)
+    return plan_report(new_name(name), wish, store)
 
 
 def plan_report(name: str, wish: Wish, store: Store) -> dict[str, Any]:

@@ -43,9 +43,9 @@ def warm_robot(
         ``(content_key, store root, meta)``, ``meta`` the stored record. With ``plan_only=True``, the report of
         :func:`build_plan` instead.
     """
+    wish = make_wish(description_of(urdf_path, urdf_string), opts)
     name, store = new_name(name), open_store(cache_dir)
     only_plan, force = flag(plan_only, "plan_only"), flag(force_rebuild, "force_rebuild")
-    wish = make_wish(description_of(urdf_path, urdf_string), opts)
     if only_plan:
         return plan_report(name, wish, store)
     build_and_bind(name, wish, store, force=force)

@@ -162,10 +162,11 @@ def _target(device: str, given: Mapping[str, Any]) -> tuple[str, str | None]:
     if kind not in DEVICES or (colon and kind != "cuda"):
         raise OptionError(f"device is {device!r}, expected one of {', '.join(DEVICES)}, or 'cuda:1' and its like")
     gpu = [name for name in ("cuda_arch", "cuda_archs") if given[name] is not None]
+    chosen_by = f"{gpu[0]}={given[gpu[0]]!r}" if gpu and kind == "auto" else f"device={device!r}"
     if kind == "auto":
         device = kind = "cuda" if gpu else "cpu"
     for name in gpu if kind != "cuda" else () if cpu_level is None else ("cpu_level",):
-        raise OptionError(f"{name}={given[name]!r} contradicts device={device!r}; leave one of them out")
+        raise OptionError(f"{name}={given[name]!r} contradicts {chosen_by}; leave one of them out")
     return device, _cuda_level(device, given["cuda_arch"], given["cuda_archs"]) if kind == "cuda" else cpu_level
 
 

@@ -27,7 +27,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"device": "cpu:1"}, OptionError, "device is 'cpu:1', expected one of auto, cpu, cuda, reference, or 'cuda:1'"),
     ({"device": "cuda:x"}, OptionError, "device is 'cuda:x', expected 'cuda' or 'cuda:0'"),
     ({"device": "cpu", "cuda_arch": 90}, OptionError, "cuda_arch=90 contradicts device='cpu'"),
-    ({"cuda_arch": 90, "cpu_level": "native"}, OptionError, "cpu_level='native' contradicts device='cuda'"),
+    ({"cuda_arch": 90, "cpu_level": "native"}, OptionError, "cpu_level='native' contradicts cuda_arch=90"),
     ({"device": "cpu", "cuda_archs": "86"}, OptionError, "cuda_archs='86' contradicts device='cpu'"),
     ({"cuda_archs": "9.0"}, OptionError, "cuda_archs is '9.0', expected compute capabilities without the dot"),
     ({"cuda_arch": "hopper"}, OptionError, "cuda_arch is 'hopper', expected a whole number"),
