@@ -25,9 +25,9 @@ from benchmarks.samples import samples
 from benchmarks.timing import race
 
 ROBOTS = (IIWA14, GO2)
-BATCHES = (1024, 16384)
+BATCHES = (1024, 16384, 262144)
 FRAX_BATCHES = (1, 1024, 16384, 262144)
-CHAIN = 64
+CHAIN = 32
 """Calls in one program, each of which takes the result of the one before."""
 PROGRAMS = 20
 ROUNDS = 9

@@ -188,6 +188,9 @@ def _last_readers(graph: _Graph, layers: Sequence[Sequence[int]]) -> list[int]:
     return last
 
 
+OUTSIDE = -1
+
+
 class _Components:
     """Connected components of a growing set of operations (union-find), with their loads.
 
@@ -203,7 +206,7 @@ class _Components:
 
     def __init__(self, graph: _Graph) -> None:
         self._graph = graph
-        self._parent: dict[int, int] = {}
+        self._parent = [OUTSIDE] * len(graph.nodes)
         self.load: dict[int, float] = {}
         self.foreign: set[int] = set()
         self.total = 0.0
@@ -211,24 +214,29 @@ class _Components:
 
     def add(self, layer: Iterable[int]) -> None:
         """Add operations; their arguments are outside or came before."""
-        parent, load = self._parent, self.load
+        parent, load, foreign = self._parent, self.load, self.foreign
+        cost, arguments = self._graph.cost, self._graph.arguments
         for position in layer:
             parent[position] = position
-            joined = self._graph.cost[position]
+            joined = cost[position]
             self.total += joined
-            for argument in self._graph.arguments[position]:
-                if argument not in parent:
-                    self.foreign.add(argument)
-                elif (root := self.root(argument)) != position:
-                    parent[root] = position
-                    joined += load.pop(root)
+            for argument in arguments[position]:
+                root = argument
+                while (above := parent[root]) != root:  # this loop is most of the time that a large robot takes
+                    if above == OUTSIDE:
+                        foreign.add(argument)
+                        break
+                    parent[root] = root = parent[above]
+                else:
+                    if root != position:
+                        parent[root] = position
+                        joined += load.pop(root)
             load[position] = joined
             self.largest = max(self.largest, joined)
 
     def root(self, x: int) -> int:
-        parent = self._parent
-        while (above := parent[x]) != x:
-            parent[x] = x = parent[above]
+        while (above := self._parent[x]) != x:
+            x = above
         return x
 
     def span(self, workers: int) -> float:

@@ -51,13 +51,13 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(
     grid_call_on_cpu, call_on_cpu,
     ffi::Ffi::Bind().RemainingArgs().RemainingRets().Attr<std::string_view>("key").Attr<int64_t>("threads"));
 
+// XLA could record the call into CUDA graphs of its own; it would record anew at each run, as arrays move, which takes longer.
 XLA_FFI_DEFINE_HANDLER_SYMBOL(grid_call_on_cuda, call_on_cuda,
                               ffi::Ffi::Bind()
                                   .Ctx<ffi::PlatformStream<void*>>()
                                   .RemainingArgs()
                                   .RemainingRets()
                                   .Attr<std::string_view>("key")
-                                  .Attr<int64_t>("threads"),
-                              {ffi::Traits::kCmdBufferCompatible});
+                                  .Attr<int64_t>("threads"));
 
 #pragma GCC visibility pop
