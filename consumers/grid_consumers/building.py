@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import time
 from functools import partial
@@ -11,12 +12,15 @@ from typing import Any
 from grid_consumers.artifact import ConsumerArtifact, hold_artifact
 from grid_consumers.places import Places
 from grid_consumers.plan import ArtifactPlan, Contents, UnitPlan, generated_contents
-from grid_consumers.record import make_record
+from grid_consumers.record import kept_record, make_record
 from grid_core.build.header import HEADER
 from grid_core.build.workplace import move_built, workplace
 from grid_core.toolchains import run_all, worker_count
+from grid_core.toolchains.process import printed
 from grid_core.toolchains.project import OBJECT
 from grid_store import Entry, PublishError, Store
+
+_log = logging.getLogger("grid_rbd.consumers")
 
 
 def build(plan: ArtifactPlan, store: Store, *, force: bool = False) -> ConsumerArtifact:
@@ -34,9 +38,9 @@ def build(plan: ArtifactPlan, store: Store, *, force: bool = False) -> ConsumerA
     contents = generated_contents(plan, store)
     build_once = _Build(plan, contents, store, force)
     entry = store.obtain(contents.key, build_once, force=force)
-    record = make_record(entry, plan.input_key, contents.own_files(), _facts(plan, contents.header))
-    store.bind(plan.recipe.name, record, consumer=plan.recipe.consumer)
     recipe = plan.recipe
+    facts = _facts(plan, contents.header)
+    record = kept_record(make_record(entry, plan.input_key, contents.own_files(), facts), recipe, store)
     return hold_artifact(recipe.consumer, recipe.name, entry, record, store, compiled=build_once.ran)
 
 
@@ -75,6 +79,8 @@ class _Build:
                     f"what {unit.source.name} includes changed while it was compiled ({', '.join(map(str, changed))}): "
                     "build again"
                 )
+            if said := printed(work / "build.log"):
+                _log.warning("the compiler says of %s:\n%s", unit.source, said)
             move_built(work, folder, (OBJECT,))
         return {"kind": "object", "source": unit.source.name, "seconds": round(time.perf_counter() - began, 3)}
 

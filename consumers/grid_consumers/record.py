@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from grid_consumers.recipe import Recipe
 from grid_store import Entry, Key, Store, differences
 
 SCHEMA = 1
@@ -39,6 +40,15 @@ def make_record(entry: Entry, input_key: Key, files: Mapping[str, str], facts: M
         "created": time.time(),
         **facts,
     }
+
+
+def kept_record(record: dict[str, Any], recipe: Recipe, store: Store) -> dict[str, Any]:
+    """Let an artifact's name mean a record and return it; one that says the same stays, and nothing is written."""
+    before = store.resolve(recipe.name, consumer=recipe.consumer)
+    if before and {**before, "created": record["created"]} == record:
+        return before
+    store.bind(recipe.name, record, consumer=recipe.consumer)
+    return record
 
 
 def faults(record: Mapping[str, Any]) -> list[str]:

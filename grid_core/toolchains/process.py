@@ -173,10 +173,15 @@ def kill(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def last_lines(log: Path, count: int = 15) -> str:
-    """Return the end of what a command printed into its log, indented."""
+def printed(log: Path, count: int = 15) -> str:
+    """Return the end of what a command printed into its log, indented; nothing if it printed nothing."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[1:] if log.exists() else []
-    return "\n".join(f"    {line}" for line in lines[-count:]) or "    (it printed nothing)"
+    return "\n".join(f"    {line}" for line in lines[-count:])
+
+
+def last_lines(log: Path) -> str:
+    """Return the end of what a command printed, for the message of an error."""
+    return printed(log) or "    (it printed nothing)"
 
 
 def compiler_environment() -> dict[str, str]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import inspect
 import os
+import signal
 import subprocess
 import sys
+import sysconfig
 import textwrap
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -173,6 +177,59 @@ def test_a_plan_has_the_documented_fields_and_makes_nothing(project: Project, co
     assert (after["cached"], after["would"], after["stale_reasons"]) == (True, "load", None)
     assert (after["content_key"], after["input_key"]) == (built.content_key, built.input_key)
     assert after["store_dir"] == str(built.store_dir)
+
+
+def test_the_plant_can_be_asked_for_and_left_out(project: Project) -> None:
+    texts = {choice: project.build(emit_plant=choice).header.read_text() for choice in (None, True)}
+    assert "namespace grid_plant" not in texts[None]
+    assert "GRID_HD V activation_value(" in texts[True]
+    step = {"algorithm_list": ["crba", "com_cost"]}
+    assert "GRID_PLANT_HAS_COM_COST" in project.build(**step).header.read_text()
+    assert "grid_plant" not in project.build(emit_plant=False, **step).header.read_text()
+
+
+def test_warnings_of_the_compiler_arrive(project: Project, caplog: pytest.LogCaptureFixture) -> None:
+    project.write("helper.cpp", '#warning "look here"\nextern "C" int version() { return VERSION; }\n')
+    project.build()
+    (record,) = (r for r in caplog.records if r.name == "grid_rbd.consumers")
+    assert "the compiler says of" in record.getMessage()
+    assert "look here" in record.getMessage()
+    caplog.clear()
+    project.build()
+    assert not caplog.records
+
+
+MODULE = """
+#include <pybind11/numpy.h>
+#include "grid.hpp"
+namespace py = pybind11;
+PYBIND11_MODULE(masses, m) {
+    m.attr("nv") = grid::NUM_VEL;
+    m.def("mass", [](py::array_t<double, py::array::c_style> q) {
+        py::array_t<double> found({grid::NUM_VEL, grid::NUM_VEL});
+        const double gravity[3] = {};
+        double ws[grid::crba_scratch()];
+        grid::crba(q.data(), gravity, found.mutable_data(), ws);
+        return found;
+    });
+}
+"""
+
+
+def test_modules_of_pybind11(project: Project) -> None:
+    pybind11 = pytest.importorskip("pybind11")
+    source = project.write("masses.cpp", MODULE)
+    name = f"masses{sysconfig.get_config_var('EXT_SUFFIX')}"
+    folders = [pybind11.get_include(), sysconfig.get_paths()["include"]]
+    built = project.build(sources=[source], include_dirs=folders, artifact_name=name)
+    spec = importlib.util.spec_from_file_location("masses", built.path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    robot = grid_rbd.load_robot(PENDULUM, device="reference", algorithm_list="crba", dtype="float64")
+    q = robot.random(seed=1, n=1)
+    np.testing.assert_allclose(module.mass(q[0]), robot.crba(q)[0], rtol=1e-13)
 
 
 def test_projects_that_lie_elsewhere_share_what_was_built(project: Project, tmp_path: Path) -> None:
@@ -343,6 +400,40 @@ def test_processes_that_build_one_artifact_compile_once(project: Project) -> Non
     kinds = [entry.meta["kind"] for entry in project.store.entries()]
     assert sorted(kinds) == ["artifact", "compiler", "object", "object", "object"]
     assert [a["name"] for a in grid_rbd.list_artifacts("planner", project.root)] == ["arm", "leg"]
+
+
+def test_a_build_that_was_killed_leaves_nothing_in_the_way(project: Project) -> None:
+    slow = project.write(
+        "slow", '#!/bin/sh\ncase "$*" in *" -c "*helper.cpp*) touch "$MARK"; sleep 20;; esac\nexec g++ "$@"\n'
+    )
+    slow.chmod(0o755)
+    mark = project.folder / "compiling"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "CXX": str(slow), "MARK": str(mark)}
+    command = [
+        sys.executable,
+        "-c",
+        textwrap.dedent(BUILD),
+        str(project.folder),
+        str(project.root),
+        str(PENDULUM),
+        "arm",
+    ]
+    with subprocess.Popen(
+        command, env=environment, text=True, stdin=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        deadline = time.monotonic() + 60
+        while not mark.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert mark.exists(), "it was compiling"
+    assert grid_rbd.list_artifacts("planner", project.root) == []
+    began = time.monotonic()
+    assert project.build().compiled
+    assert time.monotonic() - began < 20
+    assert list((project.root / "v1" / "tmp").iterdir()) == []
 
 
 def test_a_store_that_cannot_be_written(project: Project, mount: Callable[[str], Path]) -> None:  # noqa: F811
