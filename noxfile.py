@@ -76,6 +76,13 @@ def slow(session: nox.Session) -> None:
 
 
 @nox.session
+def stress(session: nox.Session) -> None:
+    """Kill writers of a store at random times, and let 32 processes ask for one robot (minutes)."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "tests", "-m", "stress", *session.posargs)
+
+
+@nox.session
 def sanitize(session: nox.Session) -> None:
     """Run emitted C++ under the address and undefined-behaviour sanitizers (minutes)."""
     session.install("-e", ".[test]")

@@ -6,12 +6,13 @@ import contextlib
 import json
 import shutil
 import time
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from grid_store.actions import read_action
+from grid_store.actions import ActionRecord, read_action
 from grid_store.layout import RECORD, Layout
 from grid_store.lease import is_leased, unleased
 from grid_store.locks import build_lock
@@ -21,8 +22,8 @@ from grid_store.roots import root_keys
 from grid_store.size import usage_below
 from grid_store.staging import Trash, sweep
 
-_COUNTED = ("actions", "names", "consumers", "tmp", "quarantine")
-"""What counts against a size limit beside the entries."""
+_COUNTED = ("names", "consumers", "tmp", "quarantine")
+"""What counts against a size limit beside entries and the requests that lead to them."""
 _LEFTOVER_AGE = 2 * 86400.0
 _QUARANTINE_AGE = 7 * 86400.0
 
@@ -57,6 +58,14 @@ class Report:
             self.entries_bytes += candidate.size
 
 
+class _Pointer(NamedTuple):
+    """A file of the actions table, its size, and the request that it holds; ``None`` if it is broken."""
+
+    path: Path
+    size: int
+    action: ActionRecord | None
+
+
 def preview(layout: Layout, limits: Limits) -> dict[str, Any]:
     """Return the report of a collection without removing anything."""
     return asdict(_collect(layout, limits, None))
@@ -77,7 +86,8 @@ def collect(layout: Layout, limits: Limits, modes: Modes) -> dict[str, Any]:
 def _collect(layout: Layout, limits: Limits, modes: Modes | None) -> Report:
     report = Report(str(layout.root), executed=modes is not None)
     report.staging_removed = _drop_leftovers(layout, report)
-    candidates, roots = _survey(layout), root_keys(layout)
+    pointers, roots = _pointers(layout), root_keys(layout)
+    candidates = _survey(layout, pointers)
     others = sum(usage_below(layout.area(name)).bytes for name in _COUNTED)
     going = condemned(candidates, roots, lambda key: is_leased(layout, key), limits, others)
     if modes is None:
@@ -86,18 +96,28 @@ def _collect(layout: Layout, limits: Limits, modes: Modes | None) -> Report:
         with Trash(layout) as trash:
             report.add_all(each for each in going if _remove(layout, each[0].key, modes, limits.minimum_age, trash))
     report.entries_kept = sum(not candidate.is_object for candidate in candidates) - len(report.entries_removed)
-    report.pointers_removed = _drop_pointers(layout, report)
+    report.pointers_removed = _drop_pointers(layout, pointers, report)
     return report
 
 
-def _survey(layout: Layout) -> list[Candidate]:
-    found = (_candidate(layout.object(key)) for key in layout.stored())
+def _pointers(layout: Layout) -> list[_Pointer]:
+    paths = layout.area("actions").glob("??/*.json")
+    return [_Pointer(path, path.stat().st_size, read_action(path)) for path in paths]
+
+
+def _survey(layout: Layout, pointers: Iterable[_Pointer]) -> list[Candidate]:
+    leading: Counter[str] = Counter()
+    for pointer in pointers:
+        if pointer.action:
+            leading[pointer.action.content] += pointer.size
+    found = (_candidate(layout.object(key), leading[key]) for key in layout.stored())
     return [candidate for candidate in found if candidate]
 
 
-def _candidate(directory: Path) -> Candidate | None:
+def _candidate(directory: Path, pointers: int) -> Candidate | None:
     with contextlib.suppress(FileNotFoundError):
-        return Candidate(directory.name, usage_below(directory).bytes, _age(directory), _is_object(directory / RECORD))
+        size, is_object = usage_below(directory).bytes, _is_object(directory / RECORD)
+        return Candidate(directory.name, size, _age(directory), is_object, pointers)
     return None
 
 
@@ -125,17 +145,12 @@ def _remove(layout: Layout, key: str, modes: Modes, minimum_age: float, trash: T
     return True
 
 
-def _drop_pointers(layout: Layout, report: Report) -> int:
+def _drop_pointers(layout: Layout, pointers: Iterable[_Pointer], report: Report) -> int:
     stored = set(layout.stored()) - report.reasons.keys()
-    dropped = [path for path in layout.area("actions").glob("??/*.json") if _is_dangling(path, stored)]
-    for path in dropped if report.executed else ():
+    dangling = [pointer.path for pointer in pointers if not pointer.action or pointer.action.content not in stored]
+    for path in dangling if report.executed else ():
         path.unlink(missing_ok=True)
-    return len(dropped)
-
-
-def _is_dangling(path: Path, stored: Collection[str]) -> bool:
-    action = read_action(path)
-    return action is None or action.content not in stored
+    return len(dangling)
 
 
 def _drop_leftovers(layout: Layout, report: Report) -> int:

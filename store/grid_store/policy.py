@@ -36,12 +36,25 @@ class Limits:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An entry as the collection sees it: bytes on disk, seconds since its last use, and its kind."""
+    """An entry as the collection sees it.
+
+    Attributes
+    ----------
+    key : str
+    size : int
+        Bytes on disk.
+    age : float
+        Seconds since its last use.
+    is_object : bool
+    pointers : int
+        Bytes of the requests that lead to it and go with it.
+    """
 
     key: str
     size: int
     age: float
     is_object: bool
+    pointers: int = 0
 
 
 def condemned(
@@ -52,12 +65,12 @@ def condemned(
     other_bytes: int = 0,
 ) -> Iterator[tuple[Candidate, str]]:
     """Yield the entries that may go, each with the reason; ``other_bytes`` is what the store holds beside entries."""
-    total = other_bytes + sum(candidate.size for candidate in candidates)
+    total = other_bytes + sum(candidate.size + candidate.pointers for candidate in candidates)
     for candidate in sorted(candidates, key=lambda candidate: -candidate.age):
         reason = _reason(candidate, limits, total)
         free = candidate.age >= limits.minimum_age and candidate.key not in roots
         if reason and free and not is_leased(candidate.key):
-            total -= candidate.size
+            total -= candidate.size + candidate.pointers
             yield candidate, f"{reason}; last used {candidate.age / _DAY:.1f} days ago"
 
 

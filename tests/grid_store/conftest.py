@@ -156,9 +156,9 @@ def start(tmp_path: Path) -> Iterator[Start]:
 def run(start: Start) -> Callable[..., str]:
     """Run a script to its end, which must be a good one, and return what it printed."""
 
-    def finish(script: str, *arguments: object, **more: str) -> str:
+    def finish(script: str, *arguments: object, patience: float = 30.0, **more: str) -> str:
         process = start(script, *arguments, **more)
-        output, errors = process.communicate(timeout=30)
+        output, errors = process.communicate(timeout=patience)
         assert process.returncode == 0, errors
         return output.strip()
 

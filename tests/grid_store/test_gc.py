@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import time
 from collections.abc import Callable
@@ -113,6 +114,47 @@ def test_the_size_limit_is_held_by_the_least_recently_used(store: Store, old: Ca
     report = store.gc(execute=True, max_bytes=limit)
     assert set(report["entries_removed"]) == {entry.key for entry in entries[6:]}
     assert sum(map(_disk, store.entries())) == limit
+
+
+@pytest.mark.parametrize("share", [0.9, 0.5, 0.15])
+def test_the_size_of_the_whole_store_is_held_within_five_per_cent(store: Store, age: Age, share: float) -> None:
+    def write(folder: Path) -> dict[str, Any]:
+        (folder / "robot.so").write_bytes(b"x" * rng.randrange(500, 3000))
+        return {}
+
+    rng = random.Random(2)
+    for n in range(120):
+        entry = store.obtain(Key({"n": n}), write)
+        store.record(Key({"input": n}), entry.key)
+        age(entry.key, 86400.0 + rng.randrange(86400))
+        if n % 40 == 0:
+            store.bind(f"robot {n}", {"content": entry.key})
+            store.obtain(Key({"n": n}), write, force=True)
+    limit = int(share * _whole_size(store))
+    store.gc(execute=True, max_bytes=limit)
+    assert 0.95 * limit <= _whole_size(store) <= limit
+    assert len(store.names()) == 3
+    assert store.verify() == []
+
+
+def _whole_size(store: Store) -> int:
+    areas = store.usage()
+    return sum(usage.bytes for area, usage in areas.items() if area not in ("locks", "leases"))
+
+
+def test_a_minimum_age_keeps_what_was_used(store: Store, old: Callable[..., Entry]) -> None:
+    entry = old("a day ago")
+    assert store.gc(execute=True, minimum_age=2 * 86400.0, max_bytes=0)["entries_removed"] == []
+    assert store.gc(execute=True, minimum_age=0.5 * 86400.0)["entries_removed"] == [entry.key]
+
+
+def test_what_is_damaged_counts_against_the_limit(store: Store, old: Callable[..., Entry], produce: Produce) -> None:
+    kept, gone = old("kept"), old("gone")
+    store.bind("robot", {"content": kept.key})
+    total = _whole_size(store)
+    assert store.gc(max_bytes=total)["entries_removed"] == []
+    store.obtain(Key({"label": "kept"}), produce, force=True)
+    assert store.gc(max_bytes=total)["entries_removed"] == [gone.key], "the old copy is in quarantine"
 
 
 def test_a_broken_root_stops_the_collection(store: Store, layout: Layout, old: Callable[..., Entry]) -> None:

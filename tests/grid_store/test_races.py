@@ -79,6 +79,48 @@ print(Store(sys.argv[1], strict=True).obtain(Key({"n": int(sys.argv[3])}), meet)
     assert [path.name for path in layout.area("objects").iterdir()] == [shard]
 
 
+def test_sixteen_readers_take_no_exclusive_lock(store: Store, start: Start, tmp_path: Path) -> None:
+    """They read at the same time as a process that holds every lock that there is."""
+    store.obtain(Key({"one": 1}), lambda folder: {"size": (folder / "robot.so").write_bytes(b"content")})
+    holder = (
+        GATE.replace("sys.argv[2]", "sys.argv[3]")
+        + """
+import fcntl
+held = []
+for path in [p for p in Path(sys.argv[1], "v1").rglob("*") if "locks" in p.parts and p.is_file()]:
+    held.append(os.open(path, os.O_RDWR))
+    fcntl.flock(held[-1], fcntl.LOCK_EX)
+print(len(held), flush=True)
+sys.stdin.read()
+"""
+    )
+    reader = (
+        GATE
+        + """
+import fcntl
+real = fcntl.flock
+def watched(descriptor, operation):
+    assert not operation & fcntl.LOCK_EX, "a reader took a lock for itself"
+    return real(descriptor, operation)
+fcntl.flock = watched
+store = Store(sys.argv[1], strict=True)
+for _ in range(50):
+    entry = store.get(Key({"one": 1}).digest, verify=True)
+    assert entry.verified("robot.so").read_bytes() == b"content"
+    with store.lease(entry.key):
+        pass
+print("read")
+"""
+    )
+    holding = start(holder, store.root, "", tmp_path / "hold")
+    _release([holding], tmp_path / "hold")
+    assert holding.stdout is not None
+    assert int(holding.stdout.readline()) >= 1
+    readers = [start(reader, store.root, tmp_path / "gate") for _ in range(16)]
+    _release(readers, tmp_path / "gate")
+    assert _outputs(readers) == ["read"] * 16
+
+
 def test_leased_entries_survive_a_collection_loop(store: Store, start: Start, tmp_path: Path) -> None:
     collector = (
         GATE

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -197,32 +198,37 @@ def test_bad_descriptions_and_widths_compile_nothing(request_for: Make, store: S
 
 
 CHILD = """
-import sys
+import sys, time
 from pathlib import Path
 from grid_core.build import BuildOptions, build, make_plan, make_request
 from grid_store import Store
 request = make_request(Path(sys.argv[1]), BuildOptions(), algorithm_list="minv", compiler=sys.argv[2])
 store = Store(sys.argv[3], strict=True)
-Path(sys.argv[4]).touch()
+folder = Path(sys.argv[4])
+(folder / f"ready{sys.argv[5]}").touch()
+while not (folder / "go").exists():
+    time.sleep(0.005)
 entries = build(make_plan(request, store), store)
 print(sorted(e.key for e in entries.values()))
 """
 
 
-def test_two_processes_compile_each_unit_once(
-    request_for: Make, store: Store, stub: Stub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("processes", [3, pytest.param(32, marks=pytest.mark.stress)])
+def test_many_processes_compile_each_unit_once(
+    processes: int, store: Store, stub: Stub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    make_plan(request_for("minv"), store)
     monkeypatch.setenv("STUB_MODE", "slow")
     folders = (str(ROOT / folder) for folder in ("", "store", "backends", "consumers"))
     monkeypatch.setenv("PYTHONPATH", ":".join(folders))
-    arguments = [sys.executable, "-c", CHILD, str(PENDULUM), stub.command, str(store.root)]
-    children = [
-        subprocess.Popen([*arguments, str(tmp_path / f"ready{i}")], stdout=subprocess.PIPE, text=True) for i in range(2)
-    ]
+    arguments = [sys.executable, "-c", CHILD, str(PENDULUM), stub.command, str(store.root), str(tmp_path)]
+    children = [subprocess.Popen([*arguments, str(i)], stdout=subprocess.PIPE, text=True) for i in range(processes)]
+    for i in range(processes):
+        while not (tmp_path / f"ready{i}").exists():
+            time.sleep(0.01)
+    (tmp_path / "go").touch()
     answers = [child.communicate(timeout=60)[0] for child in children]
-    assert [child.returncode for child in children] == [0, 0]
-    assert answers[0] == answers[1]
+    assert [child.returncode for child in children] == [0] * processes
+    assert len(set(answers)) == 1
     assert stub.compiled() == ["crba", "minv"]
 
 

@@ -121,12 +121,32 @@ def test_a_unit_that_goes_while_it_is_in_use(bound: dict[str, Any], store: Store
     assert isinstance(units["crba"], Path)
 
 
+def _flip(content: bytes) -> bytes:
+    damaged = bytearray(content)
+    damaged[len(damaged) // 2] ^= 1
+    return bytes(damaged)
+
+
+def test_a_truncated_unit_is_refused_before_anything_opens_it(
+    bound: dict[str, Any], store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ctypes.CDLL", lambda *_: pytest.fail("it was opened"))
+    entry = store.get(bound["units"]["crba"])
+    assert entry is not None
+    units, path = load_entry("pendulum", store).units, entry.path(CpuTarget.unit)
+    content = path.read_bytes()
+    path.unlink()
+    path.write_bytes(content[:-100])
+    with pytest.raises(CorruptEntryError, match=r"the unit of 'crba': .*unit\.so"):
+        units["crba"]
+    assert reasons(store) == ["the unit of 'crba' is no longer in the store"], "its size shows when it is looked up"
+
+
 def test_a_corrupted_unit_is_never_opened(bound: dict[str, Any], store: Store) -> None:
     entry = store.get(bound["units"]["crba"])
     assert entry is not None
     path = entry.path(CpuTarget.unit)
-    damaged = bytearray(path.read_bytes())
-    damaged[len(damaged) // 2] ^= 1
+    damaged = _flip(path.read_bytes())
     path.unlink()  # this process may have the old file mapped
     path.write_bytes(damaged)
     units = load_entry("pendulum", store).units
