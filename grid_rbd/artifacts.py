@@ -9,8 +9,9 @@ from typing import Any
 from grid_backends.errors import NotAvailableError
 from grid_consumers import building, loading
 from grid_consumers.artifact import ConsumerArtifact
-from grid_consumers.plan import make_plan, plan_report
+from grid_consumers.plan import make_plan
 from grid_consumers.recipe import checked_name, make_recipe
+from grid_consumers.report import plan_report
 from grid_core.build.options import flag
 from grid_rbd.basics import open_store
 from grid_rbd.keywords import checked_keywords
