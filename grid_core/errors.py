@@ -99,6 +99,10 @@ class ToolchainError(GridError, RuntimeError):
     """No usable compiler; the message lists what was tried."""
 
 
+class ToolchainMismatchError(ToolchainError):
+    """A worker has another compiler, version or plugin than whoever made the plan."""
+
+
 class CompileError(ToolchainError):
     """A compiler ran and failed; the message has the log's path and its last lines."""
 

@@ -37,6 +37,7 @@ from grid_core.errors import (
     RobotNotRegisteredError,
     StaleRobotError,
     ToolchainError,
+    ToolchainMismatchError,
     UnsupportedJointTypeError,
     URDFParseError,
 )
@@ -44,6 +45,7 @@ from grid_core.model import UnphysicalInertiaWarning
 from grid_core.version import __version__
 from grid_rbd.archives import export_robots, import_robots
 from grid_rbd.artifacts import build_artifact, list_artifacts, load_artifact
+from grid_rbd.fleet import build_many, precompile
 from grid_rbd.header import generate_header
 from grid_rbd.identification import BaseParameters, base_parameters
 from grid_rbd.lookup import get_robot
@@ -51,8 +53,9 @@ from grid_rbd.maintenance import default_cache_dir, gc_cache, list_registered
 from grid_rbd.planning import build_plan
 from grid_rbd.registering import load_robot, register_robot
 from grid_rbd.repairing import repair_cache, verify_cache
+from grid_rbd.sharding import build_from_plan
 from grid_rbd.tuning import tune_robot
-from grid_rbd.warming import precompile, warm_robot
+from grid_rbd.warming import warm_robot
 
 __all__ = [
     "AlgorithmNotBuiltError",
@@ -78,12 +81,15 @@ __all__ = [
     "StaleModelError",
     "StaleRobotError",
     "ToolchainError",
+    "ToolchainMismatchError",
     "URDFParseError",
     "UnphysicalInertiaWarning",
     "UnsupportedJointTypeError",
     "__version__",
     "base_parameters",
     "build_artifact",
+    "build_from_plan",
+    "build_many",
     "build_plan",
     "default_cache_dir",
     "export_robots",

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grid_core.build import Plan, RobotRequest, make_plan
+from grid_core.build import Plan, make_plan
 from grid_core.build.changes import changed_values
 from grid_core.build.costs import Cost, RecordedCosts, total
 from grid_core.build.entry import not_registered, recorded_request
@@ -44,7 +44,8 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
     -------
     dict
         ``name, cache_dir, cuda_arch, cuda_archs, cpu_level, code_options, build_identity, input_key, content_key,
-        cached, stale_reasons, store_dir, would, changes``, ``units`` and ``expected``.
+        cached, stale_reasons, store_dir, would, changes``, ``units``, ``expected``, and ``wish``, from which
+        ``grid-rbd build --from-plan`` builds.
 
         ``units`` has, per algorithm, ``status`` (``"hit"``, ``"miss"``, or ``"stale"`` for one that was built from
         something else), ``reason``, ``changed`` (the components of its key that differ), its keys, and ``expected``:
@@ -65,7 +66,7 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
 
 def plan_report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
     """Return the report of :func:`build_plan` for a checked wish."""
-    return _report(name, grown(name, wish, store).request, store)
+    return _report(name, grown(name, wish, store), store)
 
 
 def _registered_plan(name: str, options: Mapping[str, Any], store: Store) -> dict[str, Any]:
@@ -77,10 +78,13 @@ def _registered_plan(name: str, options: Mapping[str, Any], store: Store) -> dic
         raise OptionError(
             f"{', '.join(options)}: robot {name!r} is planned as it was registered; give its description to change that"
         )
-    return _report(name, recorded_request(record, store), store)
+    facts = record["facts"]
+    wish = Wish(recorded_request(record, store), facts["device"], facts["max_batch"], facts["lazy"])
+    return _report(name, wish, store)
 
 
-def _report(name: str, request: RobotRequest, store: Store) -> dict[str, Any]:
+def _report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
+    request = wish.request
     nv, record = velocity_width(request, store), usable_record(name, store)
     plan = make_plan(request, store, record["inputs"] if record else None)
     reasons = [f"{unit.algorithm}: {unit.reason}" for unit in plan.missing]
@@ -98,6 +102,7 @@ def _report(name: str, request: RobotRequest, store: Store) -> dict[str, Any]:
         "store_dir": str(store.root),
         "would": f"generate+compile ({'; '.join(reasons)})" if reasons else "load",
         "changes": changed_values(record, request) if record else {},
+        "wish": wish.to_json(),
         "units": [{**unit, "expected": _plain(costs.get(unit["algorithm"]))} for unit in values["units"]],
         "expected": {
             **asdict(total(cost for cost in costs.values() if cost)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,7 @@ from grid_core.build.entry import make_record
 from grid_core.build.models import read_model, stored_model
 from grid_core.build.options import flag
 from grid_core.build.record import usable_record
-from grid_core.errors import OptionError
 from grid_core.model import Model
-from grid_rbd.backends import check_backend
 from grid_rbd.basics import new_name, open_store
 from grid_rbd.growing import grown
 from grid_rbd.keywords import checked_keywords
@@ -53,79 +50,11 @@ def warm_robot(
     return make_plan(wish.request, store).content_key, store.root, record
 
 
-@checked_keywords
-def precompile(
-    name: str,
-    urdf_path: str | Path | None = None,
-    *,
-    urdf_string: str | None = None,
-    tiers: Iterable[dict[str, Any]] | None = None,
-    floating_base: bool = False,
-    ee_joint_names: Sequence[str] | None = None,
-    max_batch_size: int = 256,
-    backends: Iterable[str] = ("numpy",),
-    cache_dir: str | Path | None = None,
-    cuda_arch: int | None = None,
-) -> list[dict[str, Any]]:
-    """Build one or several variants of a robot ahead of time.
-
-    Parameters
-    ----------
-    tiers : iterable of dict, optional
-        Overrides of :func:`register_robot` options, one build each; several are named ``name__tier0``,
-        ``name__tier1``, ...
-
-    Returns
-    -------
-    list of dict
-        ``{"name", "backend", ...}`` and the stored record, for each tier and backend.
-    """
-    shared = {
-        "floating_base": floating_base,
-        "ee_joint_names": ee_joint_names,
-        "max_batch_size": max_batch_size,
-        "cuda_arch": cuda_arch,
-    }
-    name, store = new_name(name), open_store(cache_dir)
-    source, chosen = description_of(urdf_path, urdf_string), _backends(backends)
-    wishes = [make_wish(source, {**shared, **tier}) for tier in _tiers(tiers)]
-    built = []
-    for number, wish in enumerate(wishes):
-        own_name = f"{name}__tier{number}" if len(wishes) > 1 else name
-        for backend in chosen:
-            build_and_bind(own_name, wish, store)
-            built.append({"name": own_name, "backend": backend, **(store.resolve(own_name) or {})})
-    return built
-
-
-def _backends(backends: Any) -> list[str]:
-    """Return the backends if all of them are part of this version."""
-    if isinstance(backends, str) or not isinstance(backends, Iterable):
-        raise OptionError(f"backends is {backends!r:.80}, expected a sequence of names, such as ['numpy']")
-    names = list(backends)
-    for name in names:
-        check_backend(name)
-    return names
-
-
-def _tiers(tiers: Any) -> list[dict[str, Any]]:
-    """Return the options of each tier."""
-    if tiers is None:
-        return [{}]
-    wanted = list(tiers) if isinstance(tiers, Iterable) else [tiers]
-    for tier in wanted:
-        if not isinstance(tier, Mapping):
-            raise OptionError(
-                f"tiers has the entry {tier!r:.80}, expected dicts of options, such as [{{'dtype': 'float64'}}]"
-            )
-    return [dict(tier) for tier in wanted]
-
-
 def build_and_bind(name: str, wish: Wish, store: Store, *, force: bool = False) -> None:
     """Build what a wish lacks and bind the name to the result."""
     wish = grown(name, wish, store)
     kept, _ = checked_model(wish, store)
-    plan = make_plan(wish.request, store, _inputs_before(name, store))
+    plan = make_plan(wish.request, store, inputs_before(name, store))
     with shown_progress(len(plan.units if force else plan.missing), name) as progress:
         units = build(plan, store, force=force, progress=progress)
     store.bind(name, make_record(wish.request, kept, units, plan, facts_of(wish)))
@@ -139,7 +68,8 @@ def checked_model(wish: Wish, store: Store) -> tuple[Entry, Model]:
     return kept, model
 
 
-def _inputs_before(name: str, store: Store) -> dict[str, dict[str, str]]:
+def inputs_before(name: str, store: Store) -> dict[str, dict[str, str]]:
+    """Return the components of the input keys of the units that a name has, by algorithm."""
     record = usable_record(name, store)
     return dict(record["inputs"]) if record else {}
 

@@ -35,6 +35,16 @@ class Wish:
     lazy: bool
     backend: str = "numpy"
 
+    def to_json(self) -> dict[str, Any]:
+        """Return as JSON values what a robot is built and registered by; the backend has no part in that."""
+        request = self.request.to_json()
+        return {"request": request, "device": self.device, "max_batch": self.max_batch, "lazy": self.lazy}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Wish:
+        request = RobotRequest.from_json(values["request"])
+        return cls(request, values["device"], values["max_batch"], values["lazy"])
+
 
 def description_of(urdf_path: str | Path | None, urdf_string: str | bytes | None) -> Source:
     """Read the one description that was given.

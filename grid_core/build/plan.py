@@ -79,6 +79,7 @@ class Plan:
                     "reason": unit.reason,
                     "changed": list(unit.changed),
                     "input_key": unit.input_key.digest,
+                    "inputs": dict(unit.input_key.components),
                     "content_key": unit.entry.key if unit.entry else None,
                 }
                 for unit in self.units

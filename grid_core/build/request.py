@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from grid_core.build.options import BuildOptions
 from grid_core.build.targets import Target, target_of
@@ -63,6 +64,25 @@ class RobotRequest:
     def units(self) -> tuple[str, ...]:
         """The algorithms that have a unit, in order; the others only call some of these."""
         return tuple(name for name in self.algorithms if self.catalogue.algorithms[name].emit is not None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the request as JSON values; bytes of the description that are no UTF-8 stand as lone surrogates."""
+        assert not self.products, "products follow from the algorithms that name them"
+        return {
+            "description": self.source.data.decode("utf-8", "surrogateescape"),
+            "label": self.source.label,
+            "options": self.options.to_json(),
+            "algorithms": list(self.algorithms),
+            "level": self.level,
+            "compiler": self.compiler,
+            "plugin_files": list(self.plugin_files),
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> RobotRequest:
+        source = Source(values["description"].encode("utf-8", "surrogateescape"), values["label"])
+        options, algorithms = BuildOptions.from_json(values["options"]), tuple(values["algorithms"])
+        return cls(source, options, algorithms, values["level"], values["compiler"], tuple(values["plugin_files"]))
 
     def model_key(self) -> Key:
         """Return the key of the parsed model."""

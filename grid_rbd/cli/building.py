@@ -27,15 +27,25 @@ from grid_rbd.examples import find_description
 from grid_rbd.header import generate_header
 from grid_rbd.inspection import describe_robot
 from grid_rbd.reproducing import check_robot
+from grid_rbd.sharding import build_from_plan
 from grid_rbd.warming import warm_robot
 from grid_store import Store, StoreUnavailableError
 
 
 @with_build_flags
 def build_command(
-    robot: RobotArgument,
     flags: BuildFlags,
+    robot: Annotated[
+        str | None, typer.Argument(metavar="ROBOT", help="A URDF file, or the name of an example robot.")
+    ] = None,
     name: RegisteredName = None,
+    from_plan: Annotated[
+        Path | None,
+        typer.Option("--from-plan", metavar="FILE", help="What plan --json wrote, in place of ROBOT and its options."),
+    ] = None,
+    shard: Annotated[
+        str | None, typer.Option("--shard", metavar="I/N", help="Build a share of the plan, such as 2/8.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Compile everything again.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Compile what is stored once more, and compare; nothing is changed.")
@@ -44,6 +54,13 @@ def build_command(
     as_json: JsonFlag = False,
 ) -> None:
     """Build a robot and register it, for [bold]grid_rbd.get_robot(NAME)[/]."""
+    if from_plan is not None:
+        if (robot, name, force, check, flags) != (None, None, False, False, BuildFlags()):
+            raise OptionError("--from-plan builds what the file says; leave ROBOT and the options of builds out")
+        _build_from_plan(from_plan, shard, cache_dir, as_json=as_json)
+        return
+    if robot is None or shard is not None:
+        raise OptionError("give ROBOT, or --from-plan FILE, to which --shard belongs")
     description = find_description(robot)
     chosen = chosen_name(name, description)
     if check:
@@ -60,6 +77,19 @@ def build_command(
     console = results()
     console.print(f"[green]✓[/] [bold]{chosen}[/]: {size}, {time.perf_counter() - began:.1f} s")
     console.print(f'  robot = grid_rbd.get_robot("{chosen}")', style="dim", soft_wrap=True)
+
+
+def _build_from_plan(plan: Path, shard: str | None, cache_dir: Path | None, *, as_json: bool) -> None:
+    report = build_from_plan(plan, shard=shard, cache_dir=cache_dir)
+    if as_json:
+        write_json(report)
+        return
+    console, name = results(), report["name"]
+    console.print(f"{count_text(len(report['built']), 'unit')} of [bold]{name}[/] built", soft_wrap=True)
+    if report["registered"]:
+        console.print(f"[green]✓[/] [bold]{name}[/] is complete and registered", soft_wrap=True)
+    else:
+        console.print(f"{count_text(len(report['missing']), 'unit')} left to other shards", style="dim")
 
 
 def _check(name: str, description: Path, flags: BuildFlags, cache_dir: Path | None, *, as_json: bool) -> None:

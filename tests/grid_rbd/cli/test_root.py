@@ -61,7 +61,8 @@ def test_version(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["build"], 2, "Missing argument"),
+        (["generate"], 2, "Missing argument"),
+        (["build"], 2, "give ROBOT, or --from-plan FILE"),
         (["nonsense"], 2, "nonsense"),
         (["build", "arm7", "--bogus"], 2, "--bogus"),
         (["build", "arm7", "-a", "inverse_dynamic"], 2, "did you mean 'inverse_dynamics'"),
