@@ -86,11 +86,17 @@ def commands() -> Iterator[str]:
 
     from grid_rbd.cli.app import app
 
-    root: Any = typer.main.get_command(app)
-    for name, command in root.commands.items():
+    yield from _commands(typer.main.get_command(app), "grid-rbd")
+
+
+def _commands(group: Any, prefix: str) -> Iterator[str]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{prefix} {name}")
+            continue
         arguments = [p for p in command.params if p.param_type_name == "argument"]
         words = " ".join(p.name.upper() if p.required else f"[{p.name.upper()}]" for p in arguments)
-        yield from [f"## grid-rbd {name} {words}".rstrip(), "", _plain(command.help), ""]
+        yield from [f"## {prefix} {name} {words}".rstrip(), "", _plain(command.help), ""]
         for parameter in command.params:
             yield from _parameter(parameter)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from grid_core.errors import OptionError
 from grid_core.model.xml_source import path_text
 from grid_store import Store
+from grid_store.tiers import configured_tiers
 
 
 def checked_name(name: object) -> str:
@@ -52,8 +53,10 @@ def open_store(cache_dir: str | Path | None, *, strict: bool = False) -> Store:
     ------
     OptionError
         ``cache_dir`` is no path.
+    TierSettingsError
+        The user's tiers cannot be as they are.
     """
     root = path_text(cache_dir)
     if cache_dir is not None and (root is None or "\0" in root):
         raise OptionError(f"cache_dir is {cache_dir!r:.80}, expected the path of a folder (str or pathlib.Path)")
-    return Store(root, strict=strict)
+    return Store(root, strict=strict, tiers=configured_tiers())

@@ -20,6 +20,8 @@ from grid_core.toolchains.workers import JOBS_VARIABLE, worker_count
 from grid_rbd.basics import open_store
 from grid_rbd.progress import QUIET, on_terminal
 from grid_store.layout import ENVIRONMENT
+from grid_store.tiers.settings import ENVIRONMENT as CONFIGURATION
+from grid_store.tiers.settings import FILE, config_folder, load_settings
 
 DEFAULT = "default"
 
@@ -65,7 +67,22 @@ def settings(cache_dir: str | Path | None = None) -> Iterator[Setting]:
     yield Setting("threads", default_threads(), _origin(THREADS), "threads per call")
     yield Setting("build_jobs", worker_count(sys.maxsize), _origin(JOBS_VARIABLE), "compilers that run at once")
     yield _variable("disabled_plugins", DISABLE, "", "plugins to leave out")
+    yield from _tiers()
     yield Setting("progress_bar", on_terminal(), _origin(QUIET), "whether builds show a bar")
+
+
+def _tiers() -> Iterator[Setting]:
+    found, folder = load_settings(), config_folder()
+    file = folder / FILE
+    origin = f"file {file}" if file.exists() else DEFAULT
+    yield Setting("config_dir", str(folder), _origin(CONFIGURATION), "where tiers and keys are configured")
+    yield Setting(
+        "tiers", [tier.url for tier in found.tiers], origin, "where builds are looked for beyond this machine"
+    )
+    yield Setting("sign_with", found.sign_with, origin, "the key that signs what is left there")
+    yield Setting("fallback", found.fallback, origin, "whether what no tier has is compiled here")
+    trusted = sorted(path.stem for path in (folder / "trusted").glob("*.pub"))
+    yield Setting("trusted_keys", trusted, f"folder {folder / 'trusted'}", "whose records are believed")
 
 
 def _variable(name: str, variable: str, default: Any, meaning: str) -> Setting:

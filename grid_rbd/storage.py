@@ -18,7 +18,8 @@ def cache_stats(cache_dir: str | Path | None = None) -> dict[str, Any]:
     -------
     dict
         ``cache_dir``; ``robots``, how many are registered; ``bytes`` of everything; ``areas``, files and bytes by area
-        of the store; ``entries``, number, bytes, and compile seconds by kind of entry.
+        of the store; ``entries``, number, bytes, and compile seconds by kind of entry; ``tiers``, hits, misses, records
+        that were refused, failures, and bytes by URL.
     """
     store = open_store(cache_dir)
     areas = store.usage()
@@ -32,6 +33,7 @@ def cache_stats(cache_dir: str | Path | None = None) -> dict[str, Any]:
         "bytes": sum(area.bytes for area in areas.values()),
         "areas": {name: area._asdict() for name, area in areas.items()},
         "entries": {kind: dict(counts) for kind, counts in sorted(kinds.items())},
+        "tiers": store.tier_counts(),
     }
 
 

@@ -18,11 +18,12 @@ settings.load_profile("grid")
 
 @pytest.fixture(scope="session", autouse=True)
 def _store_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep the user's store out of it. Workers of one run share a store, so that nothing is compiled twice."""
+    """Keep the user's store and configuration out of it. Workers of a run share a store: nothing is compiled twice."""
     base = tmp_path_factory.getbasetemp()
     root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "store"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRID_RBD_CACHE_DIR", str(root))
+        patch.setenv("GRID_RBD_CONFIG_DIR", str(base / "config"))
         yield
 
 

@@ -121,7 +121,9 @@ def build_unit(
     *,
     force: bool = False,
 ) -> tuple[Entry, bool]:
-    """Build one unit; return its entry and whether a compiler ran."""
+    """Build one unit, or take it from a tier of the store; return its entry and whether a compiler ran."""
+    if not force and (found := store.fetch(input_key)):
+        return found, False
     unit, compiled = render_unit(request, compiler, algorithm, model), False
 
     def produce(folder: Path) -> dict[str, Any]:

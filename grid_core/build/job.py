@@ -17,6 +17,7 @@ from grid_core.build.plan import Plan, UnitPlan
 from grid_core.build.request import RobotRequest
 from grid_core.errors import ToolchainMismatchError
 from grid_store import Key, Store, differences
+from grid_store.tiers import configured_tiers
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def run_job(values: Mapping[str, Any]) -> dict[str, Any]:
         The compiler failed.
     """
     began, job = time.perf_counter(), UnitJob.from_json(values)
-    store = Store(job.store, strict=True)
+    store = Store(job.store, strict=True, tiers=configured_tiers())
     compiler = compiler_for(job.request, store)
     key = _planned_key(job, compiler)
     model = read_model(stored_model(job.request, store))

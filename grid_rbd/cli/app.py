@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from grid_core.version import __version__
-from grid_rbd.cli import archives, artifacts, bench, building, doctor, planning, plugins, stored, trial, tune, upkeep
+from grid_rbd.cli import (
+    archives,
+    artifacts,
+    bench,
+    building,
+    doctor,
+    planning,
+    plugins,
+    stored,
+    tiers,
+    trial,
+    tune,
+    upkeep,
+)
 from grid_rbd.cli.failures import Group, exit_code_help
 from grid_rbd.cli.output import results, send_messages_to_stderr
 
@@ -44,6 +57,8 @@ app.command("repair", rich_help_panel=STORE)(upkeep.repair_command)
 app.command("gc", rich_help_panel=STORE)(upkeep.gc_command)
 app.command("export", rich_help_panel=STORE)(archives.export_command)
 app.command("import", rich_help_panel=STORE)(archives.import_command)
+app.add_typer(tiers.tiers_app, name="tiers", rich_help_panel=STORE)
+app.add_typer(tiers.keys_app, name="keys", rich_help_panel=STORE)
 
 
 def _print_version(wanted: bool) -> None:

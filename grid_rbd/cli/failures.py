@@ -23,6 +23,7 @@ from grid_core.errors import (
 from grid_rbd.cli.output import errors, write_json
 from grid_rbd.cli.spelling import Spelling
 from grid_rbd.cli.termination import Terminated, orderly_termination
+from grid_store import TierSettingsError
 
 OK, FAILURE, USAGE, DESCRIPTION, TOOLCHAIN, ROBOT, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 4, 5, 130, 143
 
@@ -38,7 +39,7 @@ EXIT_CODES = {
 }
 
 _CODES: tuple[tuple[tuple[type[BaseException], ...], int], ...] = (
-    ((OptionError, NotAvailableError), USAGE),
+    ((OptionError, NotAvailableError, TierSettingsError), USAGE),
     ((URDFParseError, FileNotFoundError), DESCRIPTION),
     ((ToolchainError, RunnerMissingError), TOOLCHAIN),
     ((RobotNotRegisteredError, StaleRobotError, ConsumerArtifactError), ROBOT),

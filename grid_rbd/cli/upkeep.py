@@ -141,8 +141,20 @@ def stats_command(cache_dir: CacheDir = None, as_json: JsonFlag = False) -> None
     console.print(kinds)
     console.print()
     console.print(areas)
+    if report["tiers"]:
+        console.print()
+        console.print(_tiers(report["tiers"]))
     console.print(f"\n{count_text(report['robots'], 'robot')}, {bytes_text(report['bytes'])}")
     console.print(report["cache_dir"], style="dim", soft_wrap=True)
+
+
+def _tiers(counts: Mapping[str, Mapping[str, int]]) -> Any:
+    columns = ("hits", "misses", "refused", "failed", "read", "written")
+    rows = table("tier", *columns, right=columns)
+    for url, counted in counts.items():
+        numbers = (str(counted[name]) for name in columns[:4])
+        rows.add_row(escape(url), *numbers, bytes_text(counted["bytes_read"]), bytes_text(counted["bytes_written"]))
+    return rows
 
 
 def config_command(cache_dir: CacheDir = None, as_json: JsonFlag = False) -> None:

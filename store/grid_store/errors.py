@@ -39,6 +39,22 @@ class ArchiveError(StoreError):
     """A file is not an archive of a store, or holds what none may hold."""
 
 
+class TierSettingsError(StoreError, ValueError):
+    """The user's tiers or keys cannot be as they are."""
+
+
+class TierUnavailableError(StoreError):
+    """A tier failed, or did not answer in time."""
+
+
+class RefusedRecordError(StoreError):
+    """The record of a tier is not believed; the message names the key that signed it."""
+
+
+class NotInTiersError(StoreError):
+    """No tier has what is asked for, and it must not be built here."""
+
+
 class EntryMissingError(StoreError, KeyError):
     """No readable entry has this key."""
 

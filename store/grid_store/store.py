@@ -9,7 +9,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from grid_store import actions, names
 from grid_store.actions import ActionRecord
@@ -36,8 +36,12 @@ from grid_store.scratch import sweep_scratch
 from grid_store.size import Usage, usage_below
 from grid_store.staging import staging, sweep
 from grid_store.temporary import existing_substitute, substitute
+from grid_store.tiers.counters import read_counts
 from grid_store.usable import check_root, prepare
 from grid_store.verify import Finding, inspect, mend, set_entry_aside
+
+if TYPE_CHECKING:
+    from grid_store.tiers import Tiers
 
 _log = logging.getLogger("grid_rbd.store")
 Produce = Callable[[Path], Mapping[str, Any]]
@@ -58,11 +62,14 @@ class Store:
     strict : bool
         Raise :class:`StoreUnavailableError` when the root cannot be used, instead of building in a temporary place
         with one warning.
+    tiers : Tiers, optional
+        Places to look for what is not here, see :meth:`fetch`, and to leave what was built, see :meth:`record`.
     """
 
-    def __init__(self, root: str | Path | None = None, *, strict: bool = False) -> None:
+    def __init__(self, root: str | Path | None = None, *, strict: bool = False, tiers: Tiers | None = None) -> None:
         self._layout = Layout(absolute(root) if root else default_root())
         self._strict = strict
+        self._tiers = tiers
 
     @property
     def root(self) -> Path:
@@ -175,10 +182,35 @@ class Store:
         self._writable()
 
     def record(self, input_key: Key, content: str, **extra: Any) -> None:
-        """Record that a request led to ``content`` (the digest of a content key), with more JSON values beside it."""
+        """Record that a request led to ``content`` (the digest of a content key), with more JSON values beside it.
+
+        Tiers that are written to get both.
+        """
         layout, modes = self._writable()
         with _writing(layout):
-            actions.write_action(layout, input_key, content, extra, modes)
+            action = actions.write_action(layout, input_key, content, extra, modes)
+            if self._tiers and (entry := _find(layout, content, used=False)):
+                self._tiers.share(layout, modes, action, entry)
+
+    def fetch(self, input_key: Key) -> Entry | None:
+        """Return the entry that answers a request from the first tier that has it; it then is in this store as well.
+
+        What a tier says is believed if a key signed it that the user trusts, and files are if their digests hold.
+
+        Raises
+        ------
+        NotInTiersError
+            No tier has it, and the user forbids to build what no tier has.
+        """
+        if self._tiers is None:
+            return None
+        layout, modes = self._writable()
+        with _writing(layout):
+            return self._tiers.fetch(layout, modes, input_key.digest)
+
+    def tier_counts(self) -> dict[str, dict[str, int]]:
+        """Return what tiers were good for so far, by URL."""
+        return read_counts(self._layout)
 
     def lookup(self, input_key_digest: str) -> ActionRecord | None:
         """Return what a request led to before; its content may have been collected since."""

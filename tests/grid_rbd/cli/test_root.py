@@ -47,9 +47,15 @@ def test_every_argument_of_a_build_is_spelled_as_an_option() -> None:
     assert spelling("give urdf_path= (a file)") == "give ROBOT (a file)"
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+SUBCOMMANDS = [
+    *("tiers list", "tiers add", "tiers remove", "tiers fallback"),
+    *("keys make", "keys list", "keys trust", "keys forget"),
+]
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, *SUBCOMMANDS])
 def test_every_command_has_help_and_json(run: Run, command: str) -> None:
-    ran = run(command, "--help")
+    ran = run(*command.split(), "--help")
     assert ran.code == 0
     assert "--json" in ran.out
 

@@ -1,0 +1,137 @@
+"""Tiers as users meet them: configured by commands, used by builds, counted by ``stats``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fsspec")
+pytest.importorskip("cryptography")
+
+from tests.grid_core.build.conftest import Stub
+
+from .conftest import Run
+
+CRBA = ("--algorithms", "crba")
+
+
+@pytest.fixture(autouse=True)
+def be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stub: Stub) -> Callable[[str], None]:
+    """Be somebody with a configuration and a store."""
+    monkeypatch.setenv("CXX", stub.command)
+
+    def become(name: str) -> None:
+        monkeypatch.setenv("GRID_RBD_CONFIG_DIR", str(tmp_path / name / "config"))
+        monkeypatch.setenv("GRID_RBD_CACHE_DIR", str(tmp_path / name / "store"))
+
+    become("user")
+    return become
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return (tmp_path / "shared").as_uri()
+
+
+def test_what_one_builds_another_does_not_compile(
+    run: Run, be: Callable[[str], None], url: str, pendulum: Path, stub: Stub
+) -> None:
+    be("builder")
+    line = run("keys", "make", "builder", "--json").document["key"]
+    assert run("tiers", "add", url, "--write", "--sign-with", "builder").code == 0
+    assert run("build", pendulum, *CRBA).code == 0
+    assert stub.compiled() == ["crba"]
+    be("user")
+    run("tiers", "add", url)
+    refused = run("build", pendulum, *CRBA)
+    assert (refused.code, stub.compiled()) == (0, ["crba"]), "a stranger's record is no help"
+    assert "which is not trusted" in refused.err
+    be("third")
+    run("keys", "trust", "builder", line)
+    run("tiers", "add", url)
+    assert run("build", pendulum, *CRBA).code == 0
+    assert stub.compiled() == []
+    assert run("verify").code == 0
+    counts = run("stats", "--json").document["tiers"][url]
+    assert (counts["hits"], counts["refused"], counts["written"]) == (1, 0, 0)
+    assert counts["bytes_read"] > 1000
+    assert url[:20] in run("stats").out
+
+
+def test_compiling_can_be_forbidden(run: Run, url: str, pendulum: Path, stub: Stub) -> None:
+    run("tiers", "add", url)
+    assert "is compiled here" in run("tiers", "list").out
+    assert run("tiers", "fallback", "off").code == 0
+    ran = run("build", pendulum, *CRBA)
+    assert (ran.code, stub.compiled()) == (1, [])
+    assert "compiling it here is forbidden" in ran.err
+    assert run("tiers", "fallback", "on").code == 0
+    assert run("build", pendulum, *CRBA).code == 0
+    assert run("tiers", "fallback", "maybe").code == 2
+
+
+def test_tiers_are_listed_changed_and_removed(run: Run, url: str) -> None:
+    assert "there are no tiers" in run("tiers", "list").out
+    run("keys", "make", "me")
+    run("tiers", "add", url, "--option", "secret=hidden", "--timeout", "3")
+    run("tiers", "add", "s3://robots/x", "--unverified")
+    document = run("tiers", "list", "--json").document
+    assert [tier["url"] for tier in document["tiers"]] == [url, "s3://robots/x"]
+    assert document["tiers"][0] == {"url": url, "write": False, "timeout": 3.0, "verify": True, "options": ["secret"]}
+    assert "not checked" in run("tiers", "list").out
+    changed = run("tiers", "add", url, "--write", "--sign-with", "me", "--json").document
+    assert [(tier["url"], tier["write"]) for tier in changed["tiers"]] == [("s3://robots/x", False), (url, True)]
+    assert run("tiers", "remove", url, "--json").document["tiers"][0]["url"] == "s3://robots/x"
+    assert run("tiers", "remove", url).code == 2
+
+
+def test_keys_are_listed_and_forgotten(run: Run, tmp_path: Path) -> None:
+    assert "no key is trusted" in run("keys", "list").out
+    line = run("keys", "make", "me", "--json").document["key"]
+    assert "grid-rbd keys trust me" in run("keys", "make", "you").out.replace("you", "me")
+    (tmp_path / "line").write_text(line)
+    assert run("keys", "trust", "friend", tmp_path / "line").code == 0
+    listed = run("keys", "list", "--json").document
+    assert [(key["name"], key["own"]) for key in listed["trusted"]] == [("friend", False), ("me", True), ("you", True)]
+    assert run("keys", "forget", "friend").code == 0
+    assert run("keys", "forget", "friend").code == 2
+    assert "yours" in run("keys", "list").out
+
+
+def test_config_shows_tiers_and_where_they_stand(run: Run, url: str, tmp_path: Path) -> None:
+    before = {setting["name"]: setting for setting in run("config", "--json").document}
+    assert (before["tiers"]["value"], before["tiers"]["origin"]) == ([], "default")
+    run("keys", "make", "me")
+    run("tiers", "add", url)
+    after = {setting["name"]: setting for setting in run("config", "--json").document}
+    assert after["tiers"]["value"] == [url]
+    assert after["tiers"]["origin"] == f"file {tmp_path / 'user' / 'config' / 'tiers.json'}"
+    assert after["trusted_keys"]["value"] == ["me"]
+    assert after["config_dir"]["origin"] == "environment GRID_RBD_CONFIG_DIR"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("tiers", "add", "shared/robots"), "has no protocol"),
+        (("tiers", "add", "https://host/robots", "--write"), "nothing can be written by https"),
+        (("tiers", "add", "file:///tmp/robots", "--write"), "--write needs a key to sign with"),
+        (("tiers", "add", "file:///tmp/robots", "--sign-with", "nobody"), "there is no key 'nobody'"),
+        (("tiers", "add", "file:///tmp/robots", "--timeout", "0"), "above 0"),
+        (("tiers", "add", "file:///tmp/robots", "--option", "x"), "expected NAME=VALUE"),
+        (("keys", "trust", "friend", "no key"), "is no public key"),
+        (("keys", "make", "../evil"), "cannot name a key"),
+    ],
+)
+def test_bad_input(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    ran = run(*arguments)
+    assert (ran.code, message in " ".join(ran.err.split())) == (2, True), ran.err
+
+
+def test_a_broken_configuration_is_told_and_not_passed_over(run: Run, url: str, tmp_path: Path) -> None:
+    run("tiers", "add", url)
+    (tmp_path / "user" / "config" / "tiers.json").write_text("{")
+    ran = run("list")
+    assert (ran.code, "tiers.json cannot be understood" in ran.err) == (2, True)
