@@ -38,8 +38,10 @@ def blocks(page: Path) -> Iterator[Block]:
         yield Block(match["kind"], match["file"], match["text"], line)
 
 
-FRAMEWORKS = {"frameworks.md": ("jax", "torch")}
+FRAMEWORKS = {"frameworks.md": ("jax", "torch"), "store.md": ("fsspec", "cryptography")}
 """What pages need beside the project."""
+OWN_STORE = {"store.md"}
+"""Pages that look at all of a store."""
 
 
 @pytest.mark.filterwarnings("ignore::grid_core.model.findings.URDFWarning")
@@ -49,6 +51,9 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
         pytest.importorskip(framework, reason=f"{framework} is not installed")
     shutil.copytree(CHECKOUT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GRID_RBD_CONFIG_DIR", str(tmp_path / "config"))
+    if page.name in OWN_STORE:
+        monkeypatch.setenv("GRID_RBD_CACHE_DIR", str(tmp_path / "store"))
     names: dict[str, Any] = {"__name__": "page"}
     for block in blocks(page):
         run(block, page, names)
