@@ -20,7 +20,7 @@ from grid_store.modes import Modes
 from grid_store.policy import Candidate, Limits, condemned
 from grid_store.roots import root_keys
 from grid_store.size import usage_below
-from grid_store.staging import Trash, sweep
+from grid_store.staging import Trash, remove_files, sweep
 
 _COUNTED = ("names", "consumers", "tmp", "quarantine")
 """What counts against a size limit beside entries and the requests that lead to them."""
@@ -148,8 +148,8 @@ def _remove(layout: Layout, key: str, modes: Modes, minimum_age: float, trash: T
 def _drop_pointers(layout: Layout, pointers: Iterable[_Pointer], report: Report) -> int:
     stored = set(layout.stored()) - report.reasons.keys()
     dangling = [pointer.path for pointer in pointers if not pointer.action or pointer.action.content not in stored]
-    for path in dangling if report.executed else ():
-        path.unlink(missing_ok=True)
+    if report.executed:
+        remove_files(dangling)
     return len(dangling)
 
 

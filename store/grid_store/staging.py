@@ -6,9 +6,10 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -92,6 +93,13 @@ class Trash:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._deleting.shutdown()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def remove_files(paths: Iterable[Path]) -> None:
+    """Remove files, several at once; those that are gone already do not matter."""
+    with ThreadPoolExecutor(_DELETERS) as deleting:
+        for _ in deleting.map(partial(Path.unlink, missing_ok=True), paths):
+            pass
 
 
 def sweep(layout: Layout, pattern: str = _STAGED, *, execute: bool = True) -> int:

@@ -139,6 +139,8 @@ BASIC: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (grid_rbd.gc_cache, {"cache_dir": 3}, "cache_dir is 3, expected the path"),
     (grid_rbd.gc_cache, {"execute": "yes"}, "execute is 'yes', expected True or False"),
     (grid_rbd.gc_cache, {"objects_days": "old"}, "objects_days is 'old', expected a number of days"),
+    (grid_rbd.gc_cache, {"max_bytes": "much"}, "max_bytes is 'much', expected a number of bytes of at least 0"),
+    (grid_rbd.gc_cache, {"minimum_hours": float("nan")}, "minimum_hours is nan, expected a number of hours"),
     (grid_rbd.gc_cache, {"objects_days": -1}, "objects_days is -1, expected a number of days of at least 0"),
 ]
 

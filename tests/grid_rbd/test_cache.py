@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,33 @@ def test_collecting(base: dict[str, Any], stub: Stub, root: Path) -> None:
     stub.compiled()
     grid_rbd.register_robot("arm", PENDULUM, **base)
     assert stub.compiled() == []
+
+
+def test_a_store_that_was_moved_and_one_behind_a_link_serve_hits(
+    base: dict[str, Any], stub: Stub, root: Path, tmp_path: Path
+) -> None:
+    grid_rbd.register_robot("arm", PENDULUM, **base)
+    stub.compiled()
+    moved, link = tmp_path / "moved", tmp_path / "link"
+    root.rename(moved)
+    link.symlink_to(moved)
+    for place in (moved, link):
+        assert grid_rbd.get_robot("arm", place).nv == 2
+        grid_rbd.register_robot("arm", PENDULUM, **{**base, "cache_dir": place})
+        assert grid_rbd.build_plan("arm", PENDULUM, **{**base, "cache_dir": place})["cached"]
+    assert stub.compiled() == []
+
+
+def test_limits_of_collections(base: dict[str, Any], root: Path) -> None:
+    grid_rbd.register_robot("arm", PENDULUM, **base)
+    Store(root).unbind("arm")
+    for record in (root / "v1" / "objects").glob("*/*/record.json"):
+        os.utime(record, (1.0, 1.0))
+    everything = grid_rbd.gc_cache(root)["entries_removed"]
+    assert len(everything) == 4
+    assert grid_rbd.gc_cache(root, max_bytes=10**9)["entries_removed"] == []
+    assert grid_rbd.gc_cache(root, max_bytes=0)["entries_removed"] == everything
+    assert grid_rbd.gc_cache(root, minimum_hours=10**9)["entries_removed"] == []
 
 
 def test_an_empty_place(root: Path) -> None:
