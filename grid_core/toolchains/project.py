@@ -12,6 +12,7 @@ from pathlib import Path
 
 from grid_core.errors import CompileError
 from grid_core.toolchains.step import run_step
+from grid_core.toolchains.workers import compiler_slot
 
 OBJECT = "unit.o"
 LIST = "unit.d"
@@ -61,7 +62,8 @@ class ProjectCompiler:
 
     def _step(self, work: Path, log: str, output: str, subject: str, *arguments: str) -> None:
         command = (*self.command, *arguments)
-        run_step(command, cwd=work, log=work / log, output=work / output, subject=subject)
+        with compiler_slot():
+            run_step(command, cwd=work, log=work / log, output=work / output, subject=subject)
 
 
 def files_read(rule: Path) -> list[Path]:

@@ -13,6 +13,7 @@ import sysconfig
 import textwrap
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -367,6 +368,18 @@ def test_libraries_of_the_link_count_by_content(project: Project) -> None:
     library(2)
     keys |= {project.build(link_flags=flags).content_key, project.build(link_flags=[str(library(2))]).content_key}
     assert len(keys) == 4
+
+
+def test_threads_build_several_artifacts_at_once(project: Project, compiled_files: list[str]) -> None:
+    robots = {"arm": PENDULUM, "leg": PENDULUM, "long": GOLDEN / "iiwa14.urdf"}
+    with ThreadPoolExecutor(6) as pool:
+        jobs = [pool.submit(project.build, name, urdf) for name, urdf in robots.items() for _ in range(2)]
+        built = {job.result().name: job.result() for job in jobs}
+    assert sorted(compiled_files) == ["helper.cpp", "use.cpp", "use.cpp"], (
+        "each source once for each robot it depends on"
+    )
+    assert built["arm"].path == built["leg"].path != built["long"].path
+    assert [a["name"] for a in grid_rbd.list_artifacts("planner", project.root)] == ["arm", "leg", "long"]
 
 
 BUILD = """
