@@ -58,6 +58,15 @@ class Rendered:
     packs: int
     large: bool
 
+    @property
+    def unused(self) -> list[str]:
+        """The names of the arguments that no function takes and no constant is for, ``ws`` included."""
+        taken = {name for function in self.functions for name in (*function.inputs, *function.outputs)}
+        taken |= {argument.name for argument in self.outputs if argument.size}
+        if any(function.workspace for function in self.functions):
+            taken.add("ws")
+        return [name for name in (*(a.name for a in (*self.inputs, *self.outputs)), "ws") if name not in taken]
+
 
 def render_kernel(kernel: Kernel, *, rows: bool = False) -> Rendered:
     """Schedule a kernel and write its functions.
