@@ -13,6 +13,7 @@ from grid_core.errors import OptionError
 from grid_rbd.cli.options import JsonFlag
 from grid_rbd.cli.output import results, table, write_json
 from grid_store.tiers import TierSettings, TiersSettings, load_settings, save_settings
+from grid_store.tiers.keyring import key_files
 from grid_store.tiers.settings import TIMEOUT
 
 Url = Annotated[str, typer.Argument(help="Such as file:///shared/robots, s3://bucket/robots, https://host/robots.")]
@@ -59,9 +60,7 @@ def add_tier(
     tier = TierSettings(url, write, timeout, not unverified, dict(map(_option, options or ())))
     settings = load_settings()
     if sign_with is not None:
-        from grid_store.tiers.keys import own_key
-
-        own_key(sign_with)
+        key_files().own_key(sign_with)
     others = [other for other in settings.tiers if other.url != url]
     signing = sign_with or settings.sign_with
     if write and not unverified and signing is None:
@@ -92,9 +91,7 @@ def set_fallback(
 @keys_app.command("make")
 def make_key_command(name: KeyName, as_json: JsonFlag = False) -> None:
     """Make a key of your own, and trust it; give its line to those who should trust you."""
-    from grid_store.tiers.keys import make_key
-
-    public = make_key(name).public
+    public = key_files().make_key(name).public
     if as_json:
         write_json({"name": name, "identity": public.identity, "key": public.text})
         return
@@ -106,12 +103,11 @@ def make_key_command(name: KeyName, as_json: JsonFlag = False) -> None:
 @keys_app.command("list")
 def list_keys(as_json: JsonFlag = False) -> None:
     """Show the keys that you trust, and which are your own."""
-    from grid_store.tiers.keys import own_names, trusted_keys
-
-    own, trusted = own_names(), trusted_keys()
+    keys = key_files()
+    own, trusted = keys.own_names(), keys.trusted_keys()
     if as_json:
-        keys = [{"name": k.name, "identity": k.identity, "key": k.text, "own": k.name in own} for k in trusted]
-        write_json({"trusted": keys, "own": own})
+        facts = [{"name": k.name, "identity": k.identity, "key": k.text, "own": k.name in own} for k in trusted]
+        write_json({"trusted": facts, "own": own})
         return
     rows = table("trusted", "identity", "key", "")
     for key in trusted:
@@ -126,10 +122,8 @@ def trust_key_command(
     as_json: JsonFlag = False,
 ) -> None:
     """Believe what is signed with the key of somebody else."""
-    from grid_store.tiers.keys import trust_key
-
     text = Path(key).read_text("utf-8", "replace") if Path(key).is_file() else key
-    public = trust_key(name, text)
+    public = key_files().trust_key(name, text)
     if as_json:
         write_json({"name": name, "identity": public.identity, "key": public.text})
         return
@@ -139,9 +133,7 @@ def trust_key_command(
 @keys_app.command("forget")
 def forget_key_command(name: KeyName, as_json: JsonFlag = False) -> None:
     """Trust a key no longer."""
-    from grid_store.tiers.keys import forget_key
-
-    forget_key(name)
+    key_files().forget_key(name)
     if as_json:
         write_json({"name": name})
         return

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from grid_store.actions import ActionRecord, keep_action
@@ -18,17 +19,17 @@ from grid_store.errors import (
     NotInTiersError,
     RefusedRecordError,
     StoreError,
-    TierSettingsError,
     TierUnavailableError,
 )
 from grid_store.layout import RECORD, Layout
 from grid_store.modes import Modes
 from grid_store.tiers.counters import add_counts
+from grid_store.tiers.keyring import Keyring, load_keyring
 from grid_store.tiers.remote import Remote
 from grid_store.tiers.settings import TiersSettings, load_settings
 
 if TYPE_CHECKING:
-    from grid_store.tiers.keys import PublicKey, SigningKey
+    from grid_store.tiers.keys import PublicKey
     from grid_store.tiers.statement import Statement
 
 _log = logging.getLogger("grid_rbd.store")
@@ -40,16 +41,13 @@ class Tiers:
     Parameters
     ----------
     settings : TiersSettings
-    trusted : sequence of PublicKey
-        Keys whose records are believed.
-    signing : SigningKey or None
-        What signs records that are written.
+    keyring : callable
+        Called without arguments when keys are first needed; returns a :class:`~grid_store.tiers.keyring.Keyring`.
     """
 
-    def __init__(self, settings: TiersSettings, trusted: Sequence[PublicKey], signing: SigningKey | None) -> None:
+    def __init__(self, settings: TiersSettings, keyring: Callable[[], Keyring]) -> None:
         self._settings = settings
-        self._trusted = trusted
-        self._signing = signing
+        self._keyring = cache(keyring)
         self._remotes = [Remote(tier) for tier in settings.tiers]
         self._lost: dict[str, str] = {}
         self._guard = threading.Lock()
@@ -61,11 +59,13 @@ class Tiers:
         ------
         NotInTiersError
             No tier has it, and compiling instead is forbidden.
+        TierSettingsError
+            The user's keys cannot be read.
         """
-        reasons = []
+        keys, reasons = self._keyring(), []
         for number, remote in enumerate(self._remotes):
             try:
-                statement, entry = self._from_one(remote, layout, modes, request)
+                statement, entry = self._from_one(remote, layout, modes, request, keys.trusted)
             except (RefusedRecordError, CorruptEntryError, TierUnavailableError, LookupError) as error:
                 reasons.append(f"{remote.settings.url}: {error}")
                 continue
@@ -87,7 +87,9 @@ class Tiers:
         for remote in self._remotes:
             self._leave(remote, layout, modes, statement, entry)
 
-    def _from_one(self, remote: Remote, layout: Layout, modes: Modes, request: str) -> tuple[Statement, Entry]:
+    def _from_one(
+        self, remote: Remote, layout: Layout, modes: Modes, request: str, trusted: Sequence[PublicKey]
+    ) -> tuple[Statement, Entry]:
         from grid_store.tiers.statement import read_statement
 
         with self._counted(remote, layout, modes) as counts:
@@ -96,7 +98,7 @@ class Tiers:
                 counts["misses"] += 1
                 raise LookupError("it has no record of the request")
             verify = remote.settings.verify
-            statement = read_statement(data, request, self._trusted, verify=verify)
+            statement = read_statement(data, request, trusted, verify=verify)
             entry, size = _copied(remote, layout, modes, statement)
             counts.update(hits=1, bytes_read=size)
         return statement, entry
@@ -107,6 +109,7 @@ class Tiers:
 
         if not remote.settings.write:
             return
+        signed = write_statement(statement, self._keyring().signing)
         try:
             with self._counted(remote, layout, modes) as counts:
                 written = sum(
@@ -114,7 +117,6 @@ class Tiers:
                     for name, file in entry.files.items()
                 )
                 written += remote.put_blob(statement.record, (entry.directory / RECORD).read_bytes())
-                signed = write_statement(statement, self._signing)
                 written += remote.put_statement(statement.action.input, signed)
                 counts.update(written=1, bytes_written=written)
         except (TierUnavailableError, StoreError):
@@ -149,21 +151,10 @@ def configured_tiers() -> Tiers | None:
     Raises
     ------
     TierSettingsError
-        The configuration is broken, names a key that is not there, or needs packages that are not installed.
+        The configuration is broken.
     """
     settings = load_settings()
-    if not settings.tiers:
-        return None
-    try:
-        from grid_store.tiers.keys import own_key, trusted_keys
-    except ImportError as error:
-        raise TierSettingsError(f"tiers need cryptography ({error}); pip install 'grid-rbd[tiers]'") from error
-    signing = own_key(settings.sign_with) if settings.sign_with else None
-    if signing is None and any(tier.write and tier.verify for tier in settings.tiers):
-        raise TierSettingsError(
-            "a tier is written to, and there is no key to sign with; 'grid-rbd keys make NAME' makes one"
-        )
-    return Tiers(settings, trusted_keys(), signing)
+    return Tiers(settings, partial(load_keyring, settings)) if settings.tiers else None
 
 
 def _copied(remote: Remote, layout: Layout, modes: Modes, statement: Statement) -> tuple[Entry, int]:

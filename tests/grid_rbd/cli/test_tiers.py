@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -128,6 +129,20 @@ def test_config_shows_tiers_and_where_they_stand(run: Run, url: str, tmp_path: P
 def test_bad_input(run: Run, arguments: tuple[str, ...], message: str) -> None:
     ran = run(*arguments)
     assert (ran.code, message in " ".join(ran.err.split())) == (2, True), ran.err
+
+
+def test_without_the_extra_packages_the_way_to_them_is_told(
+    run: Run, url: str, pendulum: Path, monkeypatch: pytest.MonkeyPatch, stub: Stub
+) -> None:
+    run("tiers", "add", url)
+    for module in [name for name in sys.modules if name.startswith("grid_store.tiers.keys")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.delattr("grid_store.tiers.keys", raising=False)
+    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+    for arguments in (("keys", "make", "me"), ("build", pendulum, *CRBA)):
+        ran = run(*arguments)
+        assert (ran.code, "pip install 'grid-rbd[tiers]'" in ran.err) == (2, True), ran.err
+    assert run("list").code == 0, "who only looks needs no keys"
 
 
 def test_a_broken_configuration_is_told_and_not_passed_over(run: Run, url: str, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from grid_store import Entry, Key, Store
 from grid_store.tiers import TierSettings, TiersSettings
+from grid_store.tiers.keyring import Keyring
 from grid_store.tiers.statement import Statement, write_statement
 from grid_store.tiers.tiers import Tiers
 
@@ -211,5 +212,5 @@ def test_unsigned_records_are_believed_where_the_user_says_so(
 ) -> None:
     _edit(statement, key=None, signature=None)
     open_tier = replace(tier, write=False, verify=False)
-    tiers = Tiers(TiersSettings((open_tier,)), (), None)
+    tiers = Tiers(TiersSettings((open_tier,)), lambda: Keyring(()))
     assert Store(tmp_path / "fresh", strict=True, tiers=tiers).fetch(REQUEST) is not None

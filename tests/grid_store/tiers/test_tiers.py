@@ -222,4 +222,4 @@ def test_broken_settings(user: Person, text: str, message: str) -> None:
     user.as_me()
     (config_folder() / FILE).write_text(text)
     with pytest.raises(TierSettingsError, match=message):
-        configured_tiers()
+        Store(user.root, strict=True, tiers=configured_tiers()).fetch(REQUEST)
