@@ -54,7 +54,8 @@ def measure(store: Path) -> Iterator[Measurement]:
 
 
 def _handle(robot: Robot, dtype: str, store: Path) -> RobotHandle:
-    return grid_rbd.load_robot(robot.path, dtype=dtype, cache_dir=store, threads=1, **robot.options)
+    options = {**robot.options, "algorithm_list": list(ALGORITHMS)}
+    return grid_rbd.load_robot(robot.path, dtype=dtype, cache_dir=store, threads=1, **options)
 
 
 def _call(handle: RobotHandle, algorithm: str, batch: int) -> Callable[[], object]:
