@@ -24,7 +24,7 @@ _log = logging.getLogger("grid_rbd.consumers")
 
 
 def build(plan: ArtifactPlan, store: Store, *, force: bool = False) -> ConsumerArtifact:
-    """Build what is missing of an artifact, and let its name mean the result.
+    """Build an artifact unless the store or one of its tiers has it, and let its name mean the result.
 
     Raises
     ------
@@ -37,8 +37,12 @@ def build(plan: ArtifactPlan, store: Store, *, force: bool = False) -> ConsumerA
     """
     contents = generated_contents(plan, store)
     build_once = _Build(plan, contents, store, force)
+    if not force and store.get(contents.key.digest) is None:
+        store.fetch(contents.key)
     entry = store.obtain(contents.key, build_once, force=force)
     recipe = plan.recipe
+    if build_once.ran:
+        store.record(contents.key, entry.key, artifact=recipe.name)
     facts = _facts(plan, contents.header)
     record = kept_record(make_record(entry, plan.input_key, contents.own_files(), facts), recipe, store)
     return hold_artifact(recipe.consumer, recipe.name, entry, record, store, compiled=build_once.ran)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import logging
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,10 @@ import pytest
 import grid_rbd
 from grid_store import Store
 from tests.grid_core.units import PENDULUM
+from tests.grid_store.conftest import mount  # noqa: F401 - a fixture
+
+if find_spec("fsspec") and find_spec("cryptography"):
+    from tests.grid_store.tiers.people import builder, shared, user  # noqa: F401 - fixtures
 
 USE = """
 #include "grid.hpp"

@@ -25,7 +25,6 @@ from grid_core.toolchains.project import ProjectCompiler
 from grid_store import PublishError, StoreDegradedWarning
 from tests.grid_consumers.conftest import Project, weighted_mass
 from tests.grid_core.units import GOLDEN, PENDULUM
-from tests.grid_store.conftest import mount  # noqa: F401 - a fixture
 
 FIELDS = (
     "consumer", "name", "cache_dir", "cuda_arch", "code_options", "identity", "input_key", "sources", "headers",
@@ -449,7 +448,7 @@ def test_a_build_that_was_killed_leaves_nothing_in_the_way(project: Project) -> 
     assert list((project.root / "v1" / "tmp").iterdir()) == []
 
 
-def test_a_store_that_cannot_be_written(project: Project, mount: Callable[[str], Path]) -> None:  # noqa: F811
+def test_a_store_that_cannot_be_written(project: Project, mount: Callable[[str], Path]) -> None:
     project.root = mount("ro")
     with pytest.warns(StoreDegradedWarning, match="until this process ends, builds go to"):
         artifact = project.build()

@@ -18,7 +18,6 @@ from grid_consumers import artifact
 from grid_store import StoreWriteError
 from grid_store.layout import Layout
 from tests.grid_consumers.conftest import Project, weighted_mass
-from tests.grid_store.conftest import mount  # noqa: F401 - a fixture
 
 
 @pytest.fixture
@@ -183,7 +182,7 @@ def test_collections_keep_what_manifests_name_and_processes_hold(project: Projec
     assert not forgotten.path.exists()
 
 
-def test_a_store_that_moved_and_cannot_be_written(project: Project, mount: Callable[[str], Path]) -> None:  # noqa: F811
+def test_a_store_that_moved_and_cannot_be_written(project: Project, mount: Callable[[str], Path]) -> None:
     built = project.build()
     root = mount("rw")
     shutil.copytree(project.root, root, dirs_exist_ok=True)
