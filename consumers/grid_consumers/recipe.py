@@ -132,15 +132,18 @@ def _check_flags(flags: tuple[str, ...]) -> None:
 
 
 def _paths(value: Any, argument: str, exists: Callable[[Path], bool], kind: str) -> tuple[Path, ...]:
-    texts = [path_text(entry) for entry in _entries(value, argument, "paths")]
-    for text, entry in zip(texts, value):
-        if not text or "\0" in text:
-            raise OptionError(f"{argument} has {entry!r:.80}, expected paths (str or pathlib.Path)")
-    paths = tuple(Path(text).absolute() for text in texts if text)
+    paths = tuple(_path(entry, argument) for entry in _entries(value, argument, "paths"))
     for path in paths:
         if not exists(path):
             raise OptionError(f"{argument} has {str(path)!r}, but there is no such {kind}")
     return paths
+
+
+def _path(value: Any, argument: str) -> Path:
+    text = path_text(value)
+    if not text or "\0" in text:
+        raise OptionError(f"{argument} has {value!r:.80}, expected paths (str or pathlib.Path)")
+    return Path(text).absolute()
 
 
 def _texts(value: Any, argument: str) -> tuple[str, ...]:

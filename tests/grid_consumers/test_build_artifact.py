@@ -243,11 +243,12 @@ def test_projects_that_lie_elsewhere_share_what_was_built(project: Project, tmp_
 WRONG = {
     "consumer": ({"consumer": "../x"}, r"consumer is '\.\./x', expected a letter or digit"),
     "name": ({"name": ""}, "name is '', expected a letter or digit"),
-    "no text": ({"name": 3}, "name is 3, expected a letter or digit"),
+    "no word": ({"name": 3}, "name is 3, expected a letter or digit"),
     "library": ({"artifact_name": "grid.hpp"}, "artifact_name is 'grid.hpp', the name of another file"),
     "no sources": ({"sources": []}, "sources is empty"),
     "one source": ({"sources": "use.cpp"}, "sources is 'use.cpp', expected a sequence of paths"),
     "no path": ({"sources": [3]}, "sources has 3, expected paths"),
+    "no text": ({"headers": (entry for entry in ["", "x"])}, "headers has '', expected paths"),
     "missing": ({"sources": ["gone.cpp"]}, r"sources has '.*/gone\.cpp', but there is no such file"),
     "suffix": ({"sources": ["conftest.py"]}, r"sources has '.*conftest\.py', expected files that end in \.cu"),
     "header": ({"headers": ["gone.hpp"]}, "headers has '.*', but there is no such file"),
