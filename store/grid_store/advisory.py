@@ -21,6 +21,17 @@ def share(descriptor: int) -> None:
             raise
 
 
+def wait_alone(descriptor: int) -> bool:
+    """Lock an open file once nobody else has it; return ``False`` where the file system has no such locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno not in _NOT_OFFERED:
+            raise
+        return False
+    return True
+
+
 def take_alone(descriptor: int) -> bool:
     """Lock an open file if nobody else has it, without waiting, and return whether that worked."""
     with contextlib.suppress(OSError):

@@ -141,7 +141,7 @@ def _remove(layout: Layout, key: str, modes: Modes, minimum_age: float, trash: T
         if not alone or not entry.exists() or _age(entry) < minimum_age:
             return False
         trash.take(entry)
-        layout.lease(key).unlink()
+        layout.lease(key).unlink(missing_ok=True)
     return True
 
 

@@ -8,6 +8,7 @@
     <root>/v1/names/<name>.json          what a name is bound to; a root of the garbage collection
     <root>/v1/consumers/<project>/<name>.json    the names of another project; roots as well
     <root>/v1/leases/ab/<key>            held open and locked by every process that uses the entry
+    <root>/v1/leases/ab/gate             held while one is taken, and by a collection that removes entries
     <root>/v1/locks/ab/<key>.lock        one build at a time
     <root>/v1/tmp/                       staging, and files on their way to one of the places above
     <root>/v1/quarantine/                entries that failed a check

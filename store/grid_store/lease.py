@@ -1,21 +1,23 @@
 """Leases: a process that uses an entry keeps a shared lock on the lease file of its key.
 
 The kernel ends a lease with its process, so neither a crash nor a reused process id nor the clock can make one wrong.
-The garbage collection removes an entry only while it holds the same file exclusively.
+The garbage collection removes an entry only while nobody can take a lease in its shard and nobody holds one on it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
-from grid_store.advisory import share, take_alone
+from grid_store.advisory import share, take_alone, wait_alone
 from grid_store.layout import Layout
 from grid_store.modes import Modes, ensure_directory
 
+_GATE = "gate"
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -43,38 +45,40 @@ class Lease:
 
 
 def take_lease(layout: Layout, key: str, modes: Modes) -> Lease:
-    """Return a lease on ``key``; waits only while the garbage collection is removing that very entry."""
+    """Return a lease on ``key``; waits only while the garbage collection is removing an entry of the same shard."""
     path = layout.lease(key)
-    ensure_directory(path.parent, modes)
-    while True:
-        descriptor = os.open(path, _FLAGS, modes.file)
-        with contextlib.suppress(PermissionError):
-            os.fchmod(descriptor, modes.file)
+    gate = _open_gate(path.parent, modes)
+    try:
+        share(gate)
+        descriptor = _open(path, modes)
         share(descriptor)
-        if _is_at(path, descriptor):
-            return Lease(key, descriptor)
-        os.close(descriptor)
+        return Lease(key, descriptor)
+    finally:
+        os.close(gate)
 
 
 @contextlib.contextmanager
 def unleased(layout: Layout, key: str, modes: Modes) -> Iterator[bool]:
-    """Tell whether nobody holds a lease on ``key``; while the block runs, nobody can take one."""
+    """Tell whether nobody holds a lease on ``key``; while the block runs, nobody can take one.
+
+    Most entries have no lease file, and none is made for this: the gate of the shard is shut meanwhile.
+    """
     path = layout.lease(key)
+    gate = _open_gate(path.parent, modes)
     try:
-        descriptor = os.open(path, _FLAGS, modes.file)
-    except FileNotFoundError:
-        ensure_directory(path.parent, modes)
-        descriptor = os.open(path, _FLAGS, modes.file)
-    try:
-        yield take_alone(descriptor)
+        yield wait_alone(gate) and not _is_held(path, os.O_RDWR)
     finally:
-        os.close(descriptor)
+        os.close(gate)
 
 
 def is_leased(layout: Layout, key: str) -> bool:
     """Return whether a living process holds, or may hold, a lease on ``key``; creates nothing."""
+    return _is_held(layout.lease(key), os.O_RDONLY)
+
+
+def _is_held(path: Path, access: int) -> bool:
     try:
-        descriptor = os.open(layout.lease(key), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(path, access | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
     except PermissionError:
@@ -85,8 +89,18 @@ def is_leased(layout: Layout, key: str) -> bool:
         os.close(descriptor)
 
 
-def _is_at(path: Path, descriptor: int) -> bool:
+def _open_gate(shard: Path, modes: Modes) -> int:
+    """Open the file that whoever takes a lease in a shard holds together, and a collection alone."""
     try:
-        return os.path.samestat(path.lstat(), os.fstat(descriptor))
+        return _open(shard / _GATE, modes)
     except FileNotFoundError:
-        return False
+        ensure_directory(shard, modes)
+        return _open(shard / _GATE, modes)
+
+
+def _open(path: Path, modes: Modes) -> int:
+    descriptor = os.open(path, _FLAGS, modes.file)
+    if stat.S_IMODE(os.fstat(descriptor).st_mode) != modes.file:
+        with contextlib.suppress(PermissionError):
+            os.fchmod(descriptor, modes.file)
+    return descriptor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from grid_store import EntryMissingError, Key, Store
 from grid_store.layout import Layout
-from grid_store.lease import is_leased, take_lease, unleased
+from grid_store.lease import is_leased, unleased
 from grid_store.modes import PRIVATE
 
 Produce = Callable[[Path], dict[str, Any]]
@@ -57,10 +58,34 @@ def test_what_is_gone_cannot_be_leased(store: Store, layout: Layout, key: Key) -
     assert not is_leased(layout, key.digest)
 
 
-def test_whoever_holds_a_file_alone_may_remove_it(store: Store, layout: Layout, key: Key, produce: Produce) -> None:
+def test_while_a_collection_looks_nobody_can_take_a_lease(
+    store: Store, layout: Layout, key: Key, produce: Produce, start: Start
+) -> None:
     store.obtain(key, produce)
     with unleased(layout, key.digest, PRIVATE) as alone:
         assert alone
+        assert not layout.lease(key.digest).exists(), "looking leaves no file"
+        script = "lease = Store(sys.argv[1]).lease(sys.argv[2]); print('held', flush=True); input()"
+        process = start(script, store.root, key.digest)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.6)
+        assert not is_leased(layout, key.digest)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    with unleased(layout, key.digest, PRIVATE) as alone:
+        assert not alone
+
+
+def test_what_a_collection_removed_cannot_be_leased_by_who_waited(
+    store: Store, layout: Layout, key: Key, produce: Produce, start: Start
+) -> None:
+    entry = store.obtain(key, produce)
+    store.lease(key.digest).release()
+    with unleased(layout, key.digest, PRIVATE) as alone:
+        assert alone
+        process = start("Store(sys.argv[1]).lease(sys.argv[2])", store.root, key.digest)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.6)
+        shutil.rmtree(entry.directory)
         layout.lease(key.digest).unlink()
-        with take_lease(layout, key.digest, PRIVATE), unleased(layout, key.digest, PRIVATE) as again:
-            assert not again
+    assert "EntryMissingError" in process.communicate(timeout=30)[1]
