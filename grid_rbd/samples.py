@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,16 +18,21 @@ from grid_core.plugins.robot_view import RobotView
 Arguments = dict[str, Any]
 
 
+NEAR = 0.1
+"""How far from default values arguments are drawn, relative to them."""
+
 STEPS = 8
 """Steps of methods that call a step many times."""
 
 
-def sample_arguments(algorithm: Algorithm, handle: RobotHandle, batch: int, seed: int = 0) -> Arguments:
+def sample_arguments(
+    algorithm: Algorithm, handle: RobotHandle, batch: int, seed: int = 0, *, optional: bool = False
+) -> Arguments:
     """Draw arguments for a call.
 
     Configurations lie inside the joint limits, all else is normal with the size that is typical. Arguments with a
-    default value or a variant without them are left out: what is measured is the plain call. The last joint that will
-    do is named where a frame is required.
+    default value or a variant without them are left out, unless asked for: what is measured is the plain call. The last
+    joint that will do is named where a frame is required.
 
     Parameters
     ----------
@@ -36,6 +42,8 @@ def sample_arguments(algorithm: Algorithm, handle: RobotHandle, batch: int, seed
         Number of samples.
     seed : int
         The same seed gives the same draws, whatever the dtype.
+    optional : bool
+        Draw arguments with a variant too, and those with a finite default value near it.
 
     Returns
     -------
@@ -45,9 +53,18 @@ def sample_arguments(algorithm: Algorithm, handle: RobotHandle, batch: int, seed
     drawn = {
         declared.name: _draw(declared, handle, _axes(algorithm, declared, batch), generator).astype(handle.dtype)
         for declared in algorithm.inputs
-        if declared.default is None and declared.absent is not Absent.VARIANT and declared.read is None
+        if declared.read is None and (_may_be_drawn(declared) if optional else _is_plain(declared))
     }
     return drawn | _required_frames(algorithm, handle)
+
+
+def _is_plain(declared: Input) -> bool:
+    """Tell whether the plain call has an argument."""
+    return declared.default is None and declared.absent is not Absent.VARIANT
+
+
+def _may_be_drawn(declared: Input) -> bool:
+    return declared.default is None or math.isfinite(declared.default)
 
 
 def _axes(algorithm: Algorithm, declared: Input, batch: int) -> tuple[int, ...]:
@@ -61,7 +78,12 @@ def _draw(
 ) -> NDArray[np.float64]:
     if declared.tangent == "configuration":
         return handle.model.random(int(generator.integers(2**31)), axes[0])
-    return declared.typical * generator.standard_normal((*axes, *resolve(declared.shape, handle.dims)))
+    normal = generator.standard_normal((*axes, *resolve(declared.shape, handle.dims)))
+    if declared.default is None:
+        return declared.typical * normal
+    usual = np.zeros(normal.shape)
+    usual[..., slice(None) if declared.scalar_slot is None else declared.scalar_slot] = declared.default
+    return usual * (1.0 + NEAR * normal) if declared.default else NEAR * declared.typical * normal
 
 
 def _required_frames(algorithm: Algorithm, handle: RobotHandle) -> dict[str, str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plugin:
-    """A loaded plugin: where it comes from and the digest of its sources."""
+    """A loaded plugin: where it comes from, the digest of its sources, and the file of its module."""
 
     name: str
     version: str
@@ -26,6 +26,7 @@ class Plugin:
     digest: str
     template_folders: tuple[str, ...] = ()
     sections: tuple[HeaderSection, ...] = ()
+    file: str = ""
 
     def __str__(self) -> str:
         return f"{self.name} {self.version} ({self.origin})"

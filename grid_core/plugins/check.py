@@ -7,6 +7,7 @@ import re
 
 from grid_core.errors import PluginError
 from grid_core.plugins.algorithm import Algorithm, Choice, Input, Jacobian, Output, Scan, resolve
+from grid_core.plugins.fields import check_fields
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 ARGUMENT_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
@@ -69,6 +70,7 @@ def check_algorithm(algorithm: Algorithm) -> None:
     """Raise :class:`PluginError` for a declaration that cannot become code."""
     if not isinstance(algorithm, Algorithm):
         raise PluginError(f"grid_algorithms() returned {algorithm!r}; return grid_core.plugins.Algorithm objects")
+    check_fields(algorithm)
     for name in (algorithm.name, *algorithm.aliases):
         _check_name(f"algorithm {algorithm.name!r}", name)
         if name in HANDLE_WORDS:
@@ -154,8 +156,14 @@ def _check_jacobian(algorithm: Algorithm) -> None:
             )
 
 
+def is_name(name: str, pattern: re.Pattern[str] = NAME) -> bool:
+    """Tell whether generated code can carry a name."""
+    taken = keyword.iskeyword(name) or name in RESERVED or re.fullmatch(r"x\d+", name)
+    return bool(pattern.fullmatch(name)) and not taken
+
+
 def _check_name(what: str, name: str, pattern: re.Pattern[str] = NAME) -> None:
-    if not pattern.fullmatch(name) or keyword.iskeyword(name) or name in RESERVED or re.fullmatch(r"x\d+", name):
+    if not is_name(name, pattern):
         raise PluginError(
             f"{what}: the name {name!r} cannot be used in generated code; use lower case letters, digits and _"
         )

@@ -1,25 +1,21 @@
-"""Finds plugins (entry points, local files), loads each in isolation and collects what they declare."""
+"""Finds plugins (entry points, local files and folders), loads each in isolation and collects what they declare."""
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import logging
 import os
-import sys
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
-import pluggy
-
 from grid_core.errors import PluginError, nearest
-from grid_core.plugins import hookspecs
 from grid_core.plugins.algorithm import Algorithm
+from grid_core.plugins.asking import declared_algorithms, header_sections, template_folders
 from grid_core.plugins.catalogue import BrokenPlugin, Catalogue, Plugin
-from grid_core.plugins.check import check_algorithm
+from grid_core.plugins.loading import load_entry_point, load_local, local_file, reason_of
 from grid_core.plugins.sources import plugin_digest
 
 GROUP = "grid_rbd.plugins"
@@ -29,21 +25,33 @@ DISABLE = "GRID_RBD_DISABLE_PLUGINS"
 ANY = (Exception, SystemExit)
 """A plugin may fail in any way, and must not take the others down."""
 
+
+@dataclass(frozen=True)
+class _Source:
+    """Where a plugin is, and what imports it; ``file`` is that of a local one."""
+
+    name: str
+    origin: str
+    version: str
+    load: Callable[[], ModuleType]
+    file: str | None = None
+
+
 _said: set[str] = set()
 _log = logging.getLogger("grid_rbd.plugins")
 
 
 @lru_cache(maxsize=8)
 def load_catalogue(plugin_files: tuple[str, ...] = ()) -> Catalogue:
-    """Return the algorithms of all installed plugins and of local plugin files.
+    """Return the algorithms of all installed plugins and of local ones.
 
     An installed plugin that fails to load is reported once, with what disables it, and does not stop the others. A file
-    is there because somebody named it, so that its failure is an error.
+    is there because somebody named it, so that its failure is an error. One that is installed, too, is the same plugin.
 
     Parameters
     ----------
     plugin_files : tuple of str
-        Paths of single-file plugins.
+        Paths of single-file plugins, and folders of packages.
 
     Raises
     ------
@@ -67,12 +75,14 @@ def survey_plugins(plugin_files: tuple[str, ...] = ()) -> Catalogue:
     """Return what :func:`load_catalogue` does, for those who show it: ``broken`` has broken files, too."""
     loaded: list[tuple[Plugin, ModuleType]] = []
     broken: list[BrokenPlugin] = []
-    for name, origin, version, load in _sources(plugin_files):
+    for source in _sources(plugin_files):
+        if source.file in {plugin.file for plugin, _ in loaded}:
+            continue  # it is installed, too
         try:
-            module = load()
-            loaded.append((_describe(name, version, origin, module), module))
+            module = source.load()
+            loaded.append((_describe(source.name, source.version, source.origin, module), module))
         except ANY as error:
-            broken.append(BrokenPlugin(name, origin, f"{type(error).__name__}: {error}"))
+            broken.append(BrokenPlugin(source.name, source.origin, reason_of(error)))
     return collect(loaded, broken)
 
 
@@ -83,9 +93,9 @@ def collect(loaded: Iterable[tuple[Plugin, object]], broken: Iterable[BrokenPlug
     broken, plugins = list(broken), []
     for plugin, module in loaded:
         try:
-            declared = _declared(plugin, module)
+            declared = declared_algorithms(module, plugin.name)
         except ANY as error:
-            broken.append(BrokenPlugin(plugin.name, plugin.origin, f"{type(error).__name__}: {error}"))
+            broken.append(BrokenPlugin(plugin.name, plugin.origin, reason_of(error)))
             continue
         plugins.append(plugin)
         for algorithm in declared:
@@ -135,44 +145,25 @@ def _refuse_conflict(name: str, plugin: Plugin, algorithms: dict[str, Algorithm]
             )
 
 
-def _declared(plugin: Plugin, module: object) -> list[Algorithm]:
-    """Ask one plugin for its algorithms through its own manager, so that its failure is its own."""
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
-    manager.add_hookspecs(hookspecs)
-    manager.register(module, plugin.name)
-    manager.check_pending()
-    if not manager.get_hookcallers(module):
-        raise PluginError("it implements no hook; decorate its functions with grid_core.plugins.hookimpl")
-    algorithms = [algorithm for answer in manager.hook.grid_algorithms() for algorithm in answer]
-    for algorithm in algorithms:
-        check_algorithm(algorithm)
-    return algorithms
-
-
 def _describe(name: str, version: str, origin: str, module: ModuleType) -> Plugin:
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
-    manager.add_hookspecs(hookspecs)
-    manager.register(module, name)
-    folders = [str(folder) for answer in manager.hook.grid_template_folders() for folder in answer]
-    sections = tuple(section for answer in manager.hook.grid_header_sections() for section in answer)
+    folders, sections = template_folders(module, name), header_sections(module, name)
     digest = plugin_digest(module, tuple(Path(folder) for folder in folders))
-    return Plugin(name, version, origin, digest, tuple(folders), sections)
+    return Plugin(name, version, origin, digest, folders, sections, str(Path(module.__file__ or "").resolve()))
 
 
-def _sources(plugin_files: Sequence[str]) -> Iterator[tuple[str, str, str, _Load]]:
+def _sources(plugin_files: Sequence[str]) -> Iterator[_Source]:
     points = sorted(entry_points(group=GROUP), key=lambda p: p.name)
     disabled = _disabled([*(point.name for point in points), *(Path(file).resolve().stem for file in plugin_files)])
     for point in points:
         if point.name not in disabled:
             dist = point.dist
             origin = f"package {dist.name}" if dist else "entry point"
-            yield point.name, origin, dist.version if dist else "?", _EntryPointLoad(point)
+            yield _Source(point.name, origin, dist.version if dist else "?", partial(load_entry_point, point))
     for file in dict.fromkeys(plugin_files):
         path = Path(file).resolve()
-        if not path.is_file():
-            raise PluginError(f"plugin file {file} does not exist; give the path of a Python file with grid_rbd hooks")
+        begins = local_file(path)
         if path.stem not in disabled:
-            yield path.stem, str(path), "local", _FileLoad(path)
+            yield _Source(path.stem, str(path), "local", partial(load_local, path), str(begins))
 
 
 def _disabled(known: Sequence[str]) -> set[str]:
@@ -184,40 +175,3 @@ def _disabled(known: Sequence[str]) -> set[str]:
             f"{', '.join(known)}"
         )
     return disabled
-
-
-class _Load:
-    def __call__(self) -> ModuleType:
-        raise NotImplementedError
-
-
-class _EntryPointLoad(_Load):
-    def __init__(self, point: EntryPoint) -> None:
-        self._point = point
-
-    def __call__(self) -> ModuleType:
-        loaded = self._point.load()
-        if not isinstance(loaded, ModuleType):
-            raise PluginError(
-                f"entry point {self._point.value!r} is not a module; point it at the module that has the hooks"
-            )
-        return loaded
-
-
-class _FileLoad(_Load):
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __call__(self) -> ModuleType:
-        name = f"grid_rbd_plugin_{hashlib.sha256(str(self._path).encode()).hexdigest()[:12]}"
-        spec = importlib.util.spec_from_file_location(name, self._path)
-        if spec is None or spec.loader is None:
-            raise PluginError(f"{self._path} cannot be imported; a plugin file ends in .py")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        try:
-            spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[name]
-            raise
-        return module

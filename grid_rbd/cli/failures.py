@@ -66,9 +66,15 @@ class Group(TyperGroup):
             code = exit_code(error)
             if code is None:
                 raise
-            command = next((self.commands[word] for word in given if word in self.commands), self)
-            report(error, code, Spelling(command.params), as_json="--json" in given)
+            report(error, code, Spelling(self._meant(given).params), as_json="--json" in given)
         sys.exit(code)
+
+    def _meant(self, words: Sequence[str]) -> Any:
+        """Return the command of a command line, that of a group if it names one."""
+        command: Any = self
+        for word in words:
+            command = getattr(command, "commands", {}).get(word, command)
+        return command
 
 
 def exit_code(error: BaseException) -> int | None:

@@ -1,10 +1,14 @@
-"""``plugins``: what is loaded, what is broken, what is in conflict."""
+"""``plugins``: what is loaded, what is broken, what is in conflict; checks of one, and the project of a new one."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from grid_core.plugins.manager import load_catalogue
+from grid_core.testing.conformance import CHECKS
+from grid_rbd import list_registered
 
 from .conftest import Run
 
@@ -64,3 +68,70 @@ def test_two_providers_of_one_name(run: Run, tmp_path: Path) -> None:
     ran = run("plugins", "--plugin", file)
     assert ran.code == 1
     assert "provided twice" in ran.err
+
+
+def test_checking_a_plugin(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "second.py"
+    file.write_text(SECOND.replace("NAME", "nothing"))
+    ran = run("plugins", "check", file)
+    assert ran.code == 0
+    assert "keeps 6 rules" in ran.out
+    document = run("plugins", "check", file, "--json").document
+    assert document["ok"]
+    checks = [finding["check"] for finding in document["findings"]]
+    assert checks == ["loads", "hooks", "names", "requires", "documentation", "templates"]
+
+
+@pytest.mark.parametrize(
+    ("source", "found", "advice"),
+    [
+        ("def f(:", "SyntaxError: invalid syntax (second.py, line 1)", "correct that line"),
+        (SECOND.replace("NAME", "crba"), "'crba' is provided by dynamics", "rename the algorithm or its alias"),
+        (SECOND.replace("NAME", "neutral"), "every handle has an attribute 'neutral'", "rename the algorithm"),
+    ],
+)
+def test_a_plugin_that_breaks_a_rule(source: str, found: str, advice: str, run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "second.py"
+    file.write_text(source)
+    ran = run("plugins", "check", file, "--build", "--json")
+    assert ran.code == 1
+    assert not ran.document["ok"]
+    (failed,) = (finding for finding in ran.document["findings"] if finding["status"] == "fail")
+    assert found in failed["found"]
+    assert advice in failed["advice"]
+    shown = run("plugins", "check", file)
+    assert (shown.code, shown.out.count("✗")) == (1, 1)
+    assert "1 rule broken" in shown.out
+
+
+def test_checking_with_builds(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "second.py"
+    file.write_text(SECOND.replace("NAME", "nothing"))
+    before = set(list_registered())
+    ran = run("plugins", "check", file, "--build", "--json")
+    built = [finding for finding in ran.document["findings"] if "robot" in finding["item"]]
+    assert {finding["check"] for finding in built} == {*CHECKS}
+    assert {finding["item"] for finding in built} == {"nothing, fixed robot", "nothing, floating robot"}
+    assert {finding["status"] for finding in built} <= {"ok", "off"}
+    assert ran.code == 0
+    assert set(list_registered()) == before
+
+
+def test_what_is_no_plugin(run: Run, tmp_path: Path) -> None:
+    ran = run("plugins", "check", tmp_path / "nowhere.py")
+    assert ran.code == 1
+    assert "nowhere.py does not exist; give the path of a Python file" in ran.err
+    assert run("plugins", "check").code == 2
+
+
+def test_a_new_project(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run("plugins", "new", "toy_power", "--json")
+    assert (ran.code, ran.document["folder"]) == (0, str(tmp_path / "toy_power"))
+    assert "pyproject.toml" in ran.document["files"]
+    assert run("plugins", "check", "toy_power/grid_toy_power.py").code == 0
+    again = run("plugins", "new", "toy_power")
+    assert again.code == 2
+    assert "toy_power exists; give another name, or remove it" in again.err
+    assert "NAME is 'Toy', which no algorithm can have" in run("plugins", "new", "Toy").err
+    assert "next: cd other_toy; pip install -e '.[test]'; python -m pytest" in run("plugins", "new", "other_toy").out
