@@ -92,13 +92,18 @@ def commands() -> Iterator[str]:
 def _commands(group: Any, prefix: str) -> Iterator[str]:
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
+            yield from _command(command, f"{prefix} {name}") if command.invoke_without_command else ()
             yield from _commands(command, f"{prefix} {name}")
-            continue
-        arguments = [p for p in command.params if p.param_type_name == "argument"]
-        words = " ".join(p.name.upper() if p.required else f"[{p.name.upper()}]" for p in arguments)
-        yield from [f"## {prefix} {name} {words}".rstrip(), "", _plain(command.help), ""]
-        for parameter in command.params:
-            yield from _parameter(parameter)
+        else:
+            yield from _command(command, f"{prefix} {name}")
+
+
+def _command(command: Any, words: str) -> Iterator[str]:
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    operands = " ".join(p.name.upper() if p.required else f"[{p.name.upper()}]" for p in arguments)
+    yield from [f"## {words} {operands}".rstrip(), "", _plain(command.help), ""]
+    for parameter in command.params:
+        yield from _parameter(parameter)
 
 
 def _parameter(parameter: Any) -> Iterator[str]:

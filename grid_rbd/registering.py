@@ -111,7 +111,7 @@ def register_robot(
     compiler : str, optional
         Compiler command; default: ``CXX``, then g++, clang++; for CUDA ``CUDA_HOME``, then nvcc.
     plugins : sequence of path
-        Plugin files to load beside the installed plugins.
+        Plugins to load beside the installed ones: files, and folders of packages.
     runtime_inertia, runtime_transform, runtime_joint_dynamics : bool
         Take inertial parameters, joint frames, or damping, friction and rotor inertia at run time: the handle's setters
         change them, and every method takes one table for all samples or one per sample. Costs some speed, because

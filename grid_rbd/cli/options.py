@@ -29,8 +29,8 @@ CacheDir = Annotated[
 Plugins = Annotated[
     list[Path] | None,
     typer.Option(
-        "--plugin", metavar="FILE", rich_help_panel=TARGET, show_default=False,
-        help="A plugin file to load; may be repeated.",
+        "--plugin", metavar="PATH", rich_help_panel=TARGET, show_default=False,
+        help="A plugin to load, a file or the folder of a package; may be repeated.",
     ),
 ]  # fmt: skip
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,6 +76,16 @@ def command(line: str) -> None:
     if line.startswith("$ grid-rbd "):
         ran = command_line.run(*shlex.split(line.removeprefix("$ grid-rbd ")))
         assert ran.code == 0, f"{line}\n{ran.err}"
+    if line.startswith("$ python -m pytest "):
+        run_tests(*shlex.split(line.removeprefix("$ python -m pytest ")))
+
+
+def run_tests(*arguments: str) -> None:
+    """Run the tests of a page in a process of their own."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout
 
 
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
@@ -83,6 +96,12 @@ def test_device_code_of_the_guide_for_consumers_compiles(tmp_path: Path) -> None
     arm = CHECKOUT / "examples" / "robots" / "arm7.urdf"
     options = {"sources": [source], "algorithm_list": "inverse_dynamics", "cuda_arch": 90}
     assert grid_rbd.build_artifact("guide", "arm7", arm, **options).compiled
+
+
+def test_a_tested_algorithm_takes_less_than_25_lines() -> None:
+    texts = {block.file: block.text for block in blocks(CHECKOUT / "docs" / "plugins.md") if block.file}
+    assert {"kinetic.py", "test_kinetic.py"} == {*texts}
+    assert sum(bool(line.strip()) for text in texts.values() for line in text.splitlines()) < 25
 
 
 def test_pages_have_code() -> None:
