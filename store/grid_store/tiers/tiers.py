@@ -23,6 +23,7 @@ from grid_store.errors import (
 )
 from grid_store.layout import RECORD, Layout
 from grid_store.modes import Modes
+from grid_store.publish import whole_entry
 from grid_store.tiers.counters import add_counts
 from grid_store.tiers.keyring import Keyring, load_keyring
 from grid_store.tiers.remote import Remote
@@ -65,12 +66,13 @@ class Tiers:
         keys, reasons = self._keyring(), []
         for number, remote in enumerate(self._remotes):
             try:
-                statement, entry = self._from_one(remote, layout, modes, request, keys.trusted)
+                signed, statement, entry = self._from_one(remote, layout, modes, request, keys.trusted)
             except (RefusedRecordError, CorruptEntryError, TierUnavailableError, LookupError) as error:
                 reasons.append(f"{remote.settings.url}: {error}")
                 continue
             for earlier in self._remotes[:number]:
-                self._leave(earlier, layout, modes, statement, entry)
+                if remote.settings.verify or not earlier.settings.verify:
+                    self._leave(earlier, layout, modes, signed, statement, entry)
             return entry
         if not self._settings.fallback:
             raise NotInTiersError(
@@ -80,16 +82,19 @@ class Tiers:
         return None
 
     def share(self, layout: Layout, modes: Modes, action: ActionRecord, entry: Entry) -> None:
-        """Leave an entry that was built here in every tier that is written to."""
-        from grid_store.tiers.statement import Statement
+        """Leave an entry that was built here in every tier that is written to, signed with the user's key."""
+        from grid_store.tiers.statement import Statement, write_statement
 
+        if not any(remote.settings.write for remote in self._remotes):
+            return
         statement = Statement(action, _record_digest(entry))
+        signed = write_statement(statement, self._keyring().signing)
         for remote in self._remotes:
-            self._leave(remote, layout, modes, statement, entry)
+            self._leave(remote, layout, modes, signed, statement, entry)
 
     def _from_one(
         self, remote: Remote, layout: Layout, modes: Modes, request: str, trusted: Sequence[PublicKey]
-    ) -> tuple[Statement, Entry]:
+    ) -> tuple[bytes, Statement, Entry]:
         from grid_store.tiers.statement import read_statement
 
         with self._counted(remote, layout, modes) as counts:
@@ -101,15 +106,17 @@ class Tiers:
             statement = read_statement(data, request, trusted, verify=verify)
             entry, size = _copied(remote, layout, modes, statement)
             counts.update(hits=1, bytes_read=size)
-        return statement, entry
+        return data, statement, entry
 
-    def _leave(self, remote: Remote, layout: Layout, modes: Modes, statement: Statement, entry: Entry) -> None:
-        """Leave an entry in a tier that is written to: its files, then its record, then the signed statement."""
-        from grid_store.tiers.statement import write_statement
+    def _leave(
+        self, remote: Remote, layout: Layout, modes: Modes, signed: bytes, statement: Statement, entry: Entry
+    ) -> None:
+        """Leave an entry in a tier that is written to: its files, then its record, then the statement as it was signed.
 
-        if not remote.settings.write:
+        A copy that was here before, and is not the one that the statement is about, is not left.
+        """
+        if not remote.settings.write or _record_digest(entry) != statement.record:
             return
-        signed = write_statement(statement, self._keyring().signing)
         try:
             with self._counted(remote, layout, modes) as counts:
                 written = sum(
@@ -158,7 +165,10 @@ def configured_tiers() -> Tiers | None:
 
 
 def _copied(remote: Remote, layout: Layout, modes: Modes, statement: Statement) -> tuple[Entry, int]:
-    """Copy the entry of a statement into the store; return it with the bytes that came."""
+    """Copy the entry of a statement into the store unless it is there; return it with the bytes that came."""
+    if here := whole_entry(layout, statement.action.content):
+        keep_action(layout, statement.action, modes)
+        return here, 0
     record = remote.record(statement.record)
     with admitting(layout, statement.action.content, record, modes) as newcomer:
         for name, file in list(newcomer.missing.items()):

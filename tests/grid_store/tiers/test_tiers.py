@@ -100,6 +100,39 @@ def test_tiers_are_asked_in_order_and_filled_from_later_ones(
     }
 
 
+def test_what_is_filled_from_a_later_tier_keeps_the_signature_of_its_builder(
+    user: Person, tier: TierSettings, built: Entry, tmp_path: Path, shared: Path
+) -> None:
+    near = TierSettings((tmp_path / "near").as_uri(), write=True)
+    user.store(near, replace(tier, write=False)).fetch(REQUEST)
+    name = f"v1/requests/{REQUEST.digest[:2]}/{REQUEST.digest}.json"
+    assert (tmp_path / "near" / name).read_bytes() == (shared / name).read_bytes()
+
+
+def test_what_was_not_verified_is_not_passed_on_as_verified(
+    user: Person, tier: TierSettings, built: Entry, tmp_path: Path
+) -> None:
+    near, open_near = (TierSettings((tmp_path / name).as_uri(), write=True) for name in ("near", "open"))
+    store = user.store(near, replace(open_near, verify=False), replace(tier, write=False, verify=False))
+    _check(store.fetch(REQUEST), built)
+    assert not (tmp_path / "near").exists()
+    assert (tmp_path / "open").exists()
+
+
+def test_what_is_here_under_another_request_is_not_fetched(
+    user: Person, tier: TierSettings, built: Entry, tmp_path: Path, produce: Produce
+) -> None:
+    near = TierSettings((tmp_path / "near").as_uri(), write=True)
+    store = user.store(near, replace(tier, write=False))
+    mine = store.obtain(CONTENT, produce)
+    found = store.fetch(REQUEST)
+    assert found is not None
+    assert (found.created, found.created == built.created) == (mine.created, False)
+    assert store.lookup(REQUEST.digest)
+    assert store.tier_counts()[tier.url]["bytes_read"] == 0
+    assert not (tmp_path / "near").exists(), "what the statement is about is not here"
+
+
 def test_what_is_only_read_is_never_written(user: Person, tier: TierSettings, built: Entry, shared: Path) -> None:
     before = _tree(shared)
     store = user.store(replace(tier, write=False))
