@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from grid_consumers.loading import described
 from grid_core.build import build, make_plan
 from grid_core.build.entry import make_record, recorded_request
 from grid_core.build.record import faults, usable_record
@@ -42,7 +43,8 @@ def verify_cache(cache_dir: str | Path | None = None) -> dict[str, Any]:
     -------
     dict
         ``cache_dir``; ``entries`` and ``bytes`` that were read; ``damaged``, a list of ``{"kind", "item", "problem"}``;
-        ``robots``, what registered robots have lost, by name; ``ok``.
+        ``robots``, what registered robots have lost, by name; ``artifacts``, what artifacts of consumers have lost, by
+        ``CONSUMER/NAME``; ``ok``.
 
     Raises
     ------
@@ -51,14 +53,15 @@ def verify_cache(cache_dir: str | Path | None = None) -> dict[str, Any]:
     """
     store = open_store(cache_dir, strict=True)
     damaged = store.verify()
-    whole, robots = list(store.entries()), _broken_robots(store)
+    whole, robots, artifacts = list(store.entries()), _broken_robots(store), _broken_artifacts(store)
     return {
         "cache_dir": str(store.root),
         "entries": len(whole) + sum(finding.kind == "entry" for finding in damaged),
         "bytes": sum(entry.size for entry in whole),
         "damaged": [asdict(finding) for finding in damaged],
         "robots": robots,
-        "ok": not damaged and not robots,
+        "artifacts": {_path(artifact): artifact["stale_reasons"] for artifact in artifacts},
+        "ok": not damaged and not robots and not artifacts,
     }
 
 
@@ -66,14 +69,15 @@ def verify_cache(cache_dir: str | Path | None = None) -> dict[str, Any]:
 def repair_cache(cache_dir: str | Path | None = None) -> dict[str, Any]:
     """Move what :func:`verify_cache` finds to quarantine, and build the robots again that need it.
 
-    A robot is built from the description that is kept with it. If that is lost too, its name is forgotten. Artifacts of
-    consumers are built again when their project asks for them.
+    A robot is built from the description that is kept with it. If that is lost too, its name is forgotten. So are
+    artifacts of consumers that lost their files: their projects build them again.
 
     Returns
     -------
     dict
         ``cache_dir``; ``damaged`` as in :func:`verify_cache`; ``robots``, a list of ``{"name", "outcome", "reason"}``
-        with the outcomes ``"rebuilt"``, ``"forgotten"`` and ``"failed"``; ``ok``, whether none failed.
+        with the outcomes ``"rebuilt"``, ``"forgotten"`` and ``"failed"``; ``artifacts``, those that were forgotten, as
+        ``CONSUMER/NAME``; ``ok``, whether none failed.
 
     Raises
     ------
@@ -83,10 +87,14 @@ def repair_cache(cache_dir: str | Path | None = None) -> dict[str, Any]:
     store = open_store(cache_dir, strict=True)
     damaged = store.repair()
     outcomes = [*map(_forgotten, _names(damaged)), *(_repaired(name, store) for name in _broken_robots(store))]
+    artifacts = [artifact for artifact in _broken_artifacts(store) if "content_key" in artifact]
+    for artifact in artifacts:
+        store.unbind(artifact["name"], consumer=artifact["consumer"])
     return {
         "cache_dir": str(store.root),
         "damaged": [asdict(finding) for finding in damaged],
         "robots": [asdict(outcome) for outcome in outcomes],
+        "artifacts": [_path(artifact) for artifact in artifacts],
         "ok": all(outcome.outcome != "failed" for outcome in outcomes),
     }
 
@@ -102,6 +110,16 @@ def _forgotten(finding: Finding) -> Outcome:
 def _broken_robots(store: Store) -> dict[str, list[str]]:
     found = {name: _losses(name, store) for name in store.names()}
     return {name: losses for name, losses in found.items() if losses}
+
+
+def _broken_artifacts(store: Store) -> list[dict[str, Any]]:
+    """Return the facts of artifacts that cannot be loaded; only what has a content key can be read by this version."""
+    found = (artifact for consumer in store.consumers() for artifact in described(consumer, store))
+    return [artifact for artifact in found if "stale_reasons" in artifact]
+
+
+def _path(artifact: Mapping[str, Any]) -> str:
+    return f"{artifact['consumer']}/{artifact['name']}"
 
 
 def _losses(name: str, store: Store) -> list[str]:

@@ -29,7 +29,7 @@ def verify_command(cache_dir: CacheDir = None, as_json: JsonFlag = False) -> Non
     else:
         console = results()
         _print_damage(report["damaged"])
-        for name, losses in report["robots"].items():
+        for name, losses in [*report["robots"].items(), *report["artifacts"].items()]:
             console.print(f"[yellow]![/] [bold]{escape(name)}[/]: {escape('; '.join(losses))}", soft_wrap=True)
         console.print(f"{count_text(report['entries'], 'entry', 'entries')}, {bytes_text(report['bytes'])} read")
         console.print("[green]everything holds" if report["ok"] else "'grid-rbd repair' sets it aside and builds again")
@@ -49,7 +49,11 @@ def repair_command(cache_dir: CacheDir = None, as_json: JsonFlag = False) -> Non
             style = OUTCOMES[robot["outcome"]]
             outcome = f"[{style}]{robot['outcome']}[/] [bold]{escape(robot['name'])}[/]"
             console.print(f"{outcome}: {escape(robot['reason'])}", soft_wrap=True)
-        if not report["damaged"] and not report["robots"]:
+        for artifact in report["artifacts"]:
+            console.print(
+                f"[yellow]forgotten[/] [bold]{escape(artifact)}[/]: its project builds it again", soft_wrap=True
+            )
+        if not any(report[found] for found in ("damaged", "robots", "artifacts")):
             console.print("[green]nothing is damaged")
     if not report["ok"]:
         raise typer.Exit(FAILURE)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import grid_rbd
-from grid_store import Store, StoreUnavailableError
+from grid_consumers.record import FIELDS, SCHEMA
+from grid_store import Key, Store, StoreUnavailableError
 from tests.grid_core.build.conftest import Stub
 from tests.grid_core.units import GOLDEN, PENDULUM
 
@@ -42,7 +43,8 @@ def test_a_whole_store(arm: dict[str, Any], root: Path) -> None:
     assert (report["ok"], report["damaged"], report["robots"]) == (True, [], {})
     assert report["entries"] == len(list(Store(root).entries()))
     assert report["bytes"] > 1000
-    assert grid_rbd.repair_cache(root) == {"cache_dir": str(root), "damaged": [], "robots": [], "ok": True}
+    empty = {"damaged": [], "robots": [], "artifacts": []}
+    assert grid_rbd.repair_cache(root) == {"cache_dir": str(root), **empty, "ok": True}
 
 
 def test_a_damaged_unit_is_built_again(arm: dict[str, Any], root: Path, stub: Stub) -> None:
@@ -95,6 +97,23 @@ def test_a_record_of_another_version_is_left_to_its_owner(arm: dict[str, Any], r
     (robot,) = grid_rbd.repair_cache(root)["robots"]
     assert (robot["name"], robot["outcome"]) == ("old", "failed")
     assert grid_rbd.list_registered(root) == ["arm", "old"]
+
+
+def test_artifacts_that_lost_their_files_are_forgotten(arm: dict[str, Any], root: Path) -> None:
+    store = Store(root)
+    content = Key({"artifact": 1})
+    entry = store.obtain(content, lambda folder: {"size": (folder / "planner.so").write_bytes(b"code")})
+    fields = {kind: kind() for kind in set(FIELDS.values())}
+    record = {name: fields[kind] for name, kind in FIELDS.items()} | {"schema": SCHEMA, "content": entry.key}
+    store.bind("arm", {**record, "artifact": "planner.so", "level": "x86-64-v2"}, consumer="planner")
+    assert grid_rbd.verify_cache(root)["ok"]
+    _damage(root, entry.key, "planner.so")
+    found = grid_rbd.verify_cache(root)
+    assert (found["ok"], [d["item"] for d in found["damaged"]]) == (False, [entry.key])
+    store.bind("newer", {**record, "schema": SCHEMA + 1}, consumer="planner")
+    assert grid_rbd.repair_cache(root)["artifacts"] == ["planner/arm"]
+    assert store.names(consumer="planner") == ["newer"], "it belongs to another version"
+    assert grid_rbd.verify_cache(root)["artifacts"].keys() == {"planner/newer"}
 
 
 def test_random_loss(arm: dict[str, Any], root: Path) -> None:
