@@ -19,6 +19,7 @@ from grid_core.toolchains import detect_level, find_compiler, worker_count
 from grid_core.version import __version__
 from grid_rbd.check import Check
 from grid_rbd.gpu_checks import check_gpu, check_nvcc
+from grid_rbd.tier_checks import check_tiers
 from grid_store.layout import ENVIRONMENT, Layout, absolute, default_root
 from grid_store.usable import prepare
 
@@ -48,6 +49,7 @@ def run_checks(
         "gpu": check_gpu,
         "store": lambda: _store(cache_dir),
         "temporary files": _temporary,
+        "tiers": check_tiers,
         "plugins": lambda: _plugins(plugins),
     }
     for name, check in checks.items():

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import command_line
+from tests.grid_store.conftest import mount  # noqa: F401 - a fixture
 
 Run = Callable[..., command_line.Ran]
 

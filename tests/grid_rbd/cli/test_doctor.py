@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,7 +28,8 @@ def test_a_machine_in_order(run: Run, tmp_path: Path) -> None:
     document = run("doctor", "--json", "--cache-dir", tmp_path).document
     assert document["ok"] is True
     assert [check["name"] for check in document["checks"]] == [
-        "versions", "processor", "threads", "compiler", "runner", "nvcc", "gpu", "store", "temporary files", "plugins"
+        "versions", "processor", "threads", "compiler", "runner", "nvcc", "gpu", "store", "temporary files", "tiers",
+        "plugins",
     ]  # fmt: skip
 
 
@@ -82,6 +84,12 @@ def test_file_systems_without_execution(run: Run, monkeypatch: pytest.MonkeyPatc
     assert found["store"][0] == found["temporary files"][0] == "fail"
     assert "GRID_RBD_CACHE_DIR" in found["store"][1]
     assert "TMPDIR" in found["temporary files"][1]
+
+
+def test_a_store_on_a_mount_without_execution(run: Run, mount: Callable[[str], Path]) -> None:
+    status, text = findings(run, "--cache-dir", mount("size=4m,noexec") / "store")["store"]
+    assert (status, "mounted noexec" in text) == ("fail", True)
+    assert findings(run, "--cache-dir", mount("size=4m") / "store")["store"][1].count("noexec") == 0
 
 
 @pytest.mark.parametrize(("free", "status"), [(1 << 20, "fail"), (1 << 29, "warn"), (1 << 40, "ok")])

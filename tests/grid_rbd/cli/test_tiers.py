@@ -101,6 +101,22 @@ def test_keys_are_listed_and_forgotten(run: Run, tmp_path: Path) -> None:
     assert "yours" in run("keys", "list").out
 
 
+def test_doctor_looks_at_tiers(run: Run, url: str, tmp_path: Path) -> None:
+    def found() -> tuple[str, str]:
+        (check,) = (check for check in run("doctor", "--json").document["checks"] if check["name"] == "tiers")
+        return check["status"], f"{check['found']} | {check['advice']}"
+
+    assert found()[0] == "off"
+    run("tiers", "add", url)
+    status, text = found()
+    assert (status, "every record is refused" in text) == ("warn", True)
+    run("keys", "make", "me")
+    assert found() == ("ok", f"{url}; trusted keys: 1 | ")
+    (tmp_path / "user" / "config" / "tiers.json").write_text("{")
+    status, text = found()
+    assert (status, "cannot be understood" in text) == ("fail", True)
+
+
 def test_config_shows_tiers_and_where_they_stand(run: Run, url: str, tmp_path: Path) -> None:
     before = {setting["name"]: setting for setting in run("config", "--json").document}
     assert (before["tiers"]["value"], before["tiers"]["origin"]) == ([], "default")
