@@ -112,7 +112,7 @@ class Bench:
         for declared in self.algorithm.inputs:
             value = arguments.get(declared.name)
             if declared.read is not None:
-                value = declared.read(view, given)
+                value = _first(declared.read(view, given)) if declared.each else declared.read(view, given)
             if value is None and declared.default is not None:
                 value = self._default(declared)
             if value is not None:
@@ -139,6 +139,11 @@ class Bench:
 def as_type(value: Any, dtype: str) -> Any:
     """Return an array of the dtype; names of frames as they are."""
     return value.astype(dtype) if isinstance(value, np.ndarray) else value
+
+
+def _first(items: Any) -> Any:
+    """Return what is read of the first item of a list; kernels work on one."""
+    return None if items is None else np.asarray(items, float)[:1]
 
 
 def distance(found: NDArray[Any], expected: NDArray[Any]) -> float:

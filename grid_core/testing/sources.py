@@ -11,6 +11,7 @@ import numpy as np
 from grid_core.build.targets import UnitInputs, target_of
 from grid_core.codegen.render import RUNTIME
 from grid_core.errors import ToolchainError
+from grid_core.plugins.algorithm import Absent
 from grid_core.testing.bench import Array, Bench, distance
 from grid_core.testing.calls import DOUBLE
 from grid_core.testing.errors import NotApplicable
@@ -55,7 +56,8 @@ def check_header(bench: Bench) -> None:
 
     algorithm, robot = bench.algorithm, bench.robot
     arguments = bench.arguments(1, optional=True)
-    numbers = bench.numbers(arguments)
+    zeros = {i.name: np.zeros((1, bench.size(i))) for i in algorithm.inputs if i.absent is Absent.ZERO}
+    numbers = zeros | bench.numbers(arguments)
     if missing := [i.name for i in algorithm.inputs if i.name not in numbers]:
         raise NotApplicable(f"{algorithm.name!r} has no value of {missing[0]!r} to draw")
     header = grid_rbd.generate_header(

@@ -207,3 +207,29 @@ def test_templates_beside_a_file_belong_to_its_digest(plugin_file: Write) -> Non
     assert digest_of("toy", path) != before
     assert load_catalogue((path,)).template_folders(["toy"]) == (str(folder),)
     assert load_catalogue((path,)).template_folders(["crba"]) == (), "a plugin's templates do not touch other plugins"
+
+
+def test_the_folder_of_a_package_is_a_plugin(tmp_path: Path) -> None:
+    folder = tmp_path / "folder_of_toys"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("from folder_of_toys.hooks import grid_algorithms\n")
+    (folder / "hooks.py").write_text("NAME = 'toy'\n" + HELPER)
+    try:
+        before = digest_of("toy", str(folder))
+        assert str(load_catalogue((str(folder),)).providers["toy"]) == f"folder_of_toys local ({folder})"
+        (folder / "hooks.py").write_text("NAME = 'toy'\n" + HELPER + "# edited\n")
+        assert digest_of("toy", str(folder)) != before
+    finally:
+        for module in ("folder_of_toys.hooks", "folder_of_toys"):
+            del sys.modules[module]
+
+
+def test_a_plugin_that_is_installed_and_named_is_one(installed: Installed) -> None:
+    folder = installed("toys", {"__init__.py": SOURCE.format(name="toy", factor=2.0, requires=())}, version="3.2")
+    for path in (folder, folder / "__init__.py"):
+        assert str(load_catalogue((str(path),)).providers["toy"]) == "toys 3.2 (package toys)"
+
+
+def test_a_folder_without_a_package(tmp_path: Path) -> None:
+    with pytest.raises(PluginError, match=r"is no package, since it has no __init__\.py; give the folder of a package"):
+        load_catalogue((str(tmp_path),))
