@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
+
+from tests.examples.installed import install
 
 CHECKOUT = Path(__file__).parents[2]
 EXAMPLE = CHECKOUT / "examples" / "plugin_kinetic_energy"
@@ -37,14 +36,7 @@ print(robot.kinetic_energy.__doc__)
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An environment in which the plugin is installed beside the project."""
-    source = shutil.copytree(EXAMPLE, tmp_path_factory.mktemp("source") / "plugin")
-    site = tmp_path_factory.mktemp("site")
-    build = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
-    subprocess.run([sys.executable, "-c", build, str(site)], cwd=source, check=True, capture_output=True)
-    (wheel,) = site.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), *sys.path])}
+    return install(EXAMPLE, tmp_path_factory.mktemp("plugin"))
 
 
 def test_it_is_short() -> None:
