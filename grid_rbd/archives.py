@@ -13,6 +13,7 @@ from grid_core.errors import OptionError, RobotNotRegisteredError, nearest
 from grid_core.model.xml_source import path_text
 from grid_rbd.basics import checked_name, open_store
 from grid_rbd.keywords import checked_keywords
+from grid_rbd.warming import FACTS
 from grid_store import ArchiveError, Store
 
 
@@ -124,6 +125,8 @@ def _bound(name: str, record: Mapping[str, Any], store: Store, *, force: bool) -
 def _refusal(record: Mapping[str, Any]) -> str:
     if reasons := faults(record):
         return "; ".join(reasons)
+    if missing := [name for name in FACTS if name not in record["facts"]]:
+        return f"its record is broken: its facts lack {', '.join(missing)}"
     if files := record["plugin_files"]:  # a path from elsewhere that would be executed as Python
         return f"it needs the plugin file {files[0]}, which an archive cannot bring; install the plugin as a package"
     return ""

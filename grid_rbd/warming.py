@@ -74,6 +74,10 @@ def inputs_before(name: str, store: Store) -> dict[str, dict[str, str]]:
     return dict(record["inputs"]) if record else {}
 
 
+FACTS = ("device", "max_batch", "lazy", "algorithm_list")
+"""What every robot has among the facts of its record."""
+
+
 def facts_of(wish: Wish) -> dict[str, Any]:
     """Return what the record of a robot says beside its request."""
     return {

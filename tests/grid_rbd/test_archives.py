@@ -71,10 +71,12 @@ def test_names_that_would_run_a_file_are_refused(root: Path, elsewhere: Path, tm
     evil.write_text("raise SystemExit('executed')")
     store.bind("evil", {**(store.resolve("arm") or {}), "plugin_files": [str(evil)]})
     store.bind("odd", {"units": "none"})
+    store.bind("bare", {**(store.resolve("arm") or {}), "facts": {"device": "cpu"}})
     grid_rbd.export_robots(tmp_path / "all.tar.gz", cache_dir=root)
     report = grid_rbd.import_robots(tmp_path / "all.tar.gz", elsewhere)
     reasons = {robot["name"]: robot["reason"] for robot in report["robots"] if robot["outcome"] == "refused"}
-    assert reasons.keys() == {"evil", "odd"}
+    assert reasons.keys() == {"evil", "odd", "bare"}
+    assert "its facts lack max_batch, lazy, algorithm_list" in reasons["bare"]
     assert "needs the plugin file" in reasons["evil"]
     assert "its record is broken" in reasons["odd"]
     assert grid_rbd.list_registered(elsewhere) == ["arm"]
