@@ -43,7 +43,7 @@ def sample_arguments(
     seed : int
         The same seed gives the same draws, whatever the dtype.
     optional : bool
-        Draw arguments with a variant too, and those with a finite default value near it.
+        Draw arguments with a variant too, those with a finite default value near it, and name joints where that may be.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def sample_arguments(
         for declared in algorithm.inputs
         if declared.read is None and (_may_be_drawn(declared) if optional else _is_plain(declared))
     }
-    return drawn | _required_frames(algorithm, handle)
+    return drawn | _frames(algorithm, handle, optional=optional)
 
 
 def _is_plain(declared: Input) -> bool:
@@ -86,27 +86,25 @@ def _draw(
     return usual * (1.0 + NEAR * normal) if declared.default else NEAR * declared.typical * normal
 
 
-def _required_frames(algorithm: Algorithm, handle: RobotHandle) -> dict[str, str]:
-    """Return the name of a joint for each argument whose reader refuses to go without."""
+def _frames(algorithm: Algorithm, handle: RobotHandle, *, optional: bool) -> dict[str, str]:
+    """Return the name of a joint for each argument whose reader refuses to go without, or takes one if asked for."""
     readable = [declared for declared in algorithm.inputs if declared.read is not None]
     view, named = RobotView(handle.model, TraceSettings()), dict[str, str]()
     for declared in readable:
-        assert declared.read is not None
         given = dict.fromkeys((other.name for other in readable), None) | named
-        try:
-            declared.read(view, given)
-        except ArgumentError:
-            named[declared.name] = _last_joint(declared, view, handle, given)
+        accepted = [joint for joint in reversed(handle.joint_names) if _is_read(declared, view, given, joint)]
+        if not _is_read(declared, view, given, None):
+            named[declared.name] = (accepted or handle.joint_names[-1:])[0]
+        elif optional and accepted:
+            named[declared.name] = accepted[0]
     return named
 
 
-def _last_joint(declared: Input, view: RobotView, handle: RobotHandle, given: Mapping[str, Any]) -> str:
-    """Return the last joint that a reader accepts."""
+def _is_read(declared: Input, view: RobotView, given: Mapping[str, Any], value: str | None) -> bool:
+    """Tell whether a reader accepts the name of a joint."""
     assert declared.read is not None
-    for joint in reversed(handle.joint_names):
-        try:
-            declared.read(view, {**given, declared.name: joint})
-        except ArgumentError:
-            continue
-        return joint
-    return handle.joint_names[-1]
+    try:
+        declared.read(view, {**given, declared.name: value})
+    except ArgumentError:
+        return False
+    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Collection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,10 +12,10 @@ import numpy as np
 from grid_core.build.targets import UnitInputs, target_of
 from grid_core.codegen.render import RUNTIME
 from grid_core.errors import ToolchainError
-from grid_core.plugins.algorithm import Absent
+from grid_core.kernel.builder import variants
+from grid_core.plugins.algorithm import Absent, Algorithm
 from grid_core.testing.bench import Array, Bench, distance
 from grid_core.testing.calls import DOUBLE
-from grid_core.testing.errors import NotApplicable
 from grid_core.toolchains import find_compiler
 from grid_core.toolchains.levels import detect_level
 from grid_core.toolchains.nvcc import find_nvcc
@@ -44,7 +45,7 @@ def check_cuda(bench: Bench) -> None:
 CALL = """#include "grid.hpp"
 extern "C" __attribute__((visibility("default"))) void call(const double* const* in, double* const* out) {{
     static double ws[grid::{name}_scratch()];
-    grid::{name}<double>({arguments}ws);
+    grid::{function}<double>({arguments}ws);
 }}
 """
 
@@ -58,8 +59,6 @@ def check_header(bench: Bench) -> None:
     arguments = bench.arguments(1, optional=True)
     zeros = {i.name: np.zeros((1, bench.size(i))) for i in algorithm.inputs if i.absent is Absent.ZERO}
     numbers = zeros | bench.numbers(arguments)
-    if missing := [i.name for i in algorithm.inputs if i.name not in numbers]:
-        raise NotApplicable(f"{algorithm.name!r} has no value of {missing[0]!r} to draw")
     header = grid_rbd.generate_header(
         robot.urdf, algorithm_list=[algorithm.name], plugins=bench.plugins, floating_base=robot.floating_base,
         contact_frames=robot.frames, cost_frames=robot.frames,
@@ -77,17 +76,26 @@ def check_header(bench: Bench) -> None:
 
 def _called(bench: Bench, header: str, numbers: dict[str, Array]) -> dict[str, Array]:
     """Compile a call of the algorithm's function and make it, for one sample."""
-    inputs = [np.ascontiguousarray(numbers[i.name]) for i in bench.algorithm.inputs]
+    inputs = [np.ascontiguousarray(numbers[i.name]) for i in bench.algorithm.inputs if i.name in numbers]
     outputs = {o.name: np.full((1, bench.size(o)), np.nan) for o in bench.algorithm.outputs}
     places = [*(f"in[{i}], " for i in range(len(inputs))), *(f"out[{i}], " for i in range(len(outputs)))]
     with TemporaryDirectory(prefix="grid_rbd_test_") as folder:
         (Path(folder) / "grid.hpp").write_text(header)
         source, library = Path(folder) / "call.cpp", Path(folder) / "call.so"
-        source.write_text(CALL.format(name=bench.algorithm.name, arguments="".join(places)))
+        function = _function(bench.algorithm, numbers)
+        source.write_text(CALL.format(name=bench.algorithm.name, function=function, arguments="".join(places)))
         log = Path(folder) / "build.log"
         find_compiler().compile(source, library, level=detect_level(), include=[Path(folder)], log=log)
         ctypes.CDLL(str(library)).call(_pointers(inputs), _pointers([*outputs.values()]))
     return outputs
+
+
+def _function(algorithm: Algorithm, given: Collection[str]) -> str:
+    """Return the function of a variant: that of the algorithm's name, unless another one takes as many arguments."""
+    absent = [i.name for i in algorithm.inputs if i.name not in given]
+    numbers = [len(without) for without in variants(algorithm)]
+    alone = numbers.count(len(absent)) == 1
+    return algorithm.name if alone else algorithm.name + "".join(f"_without_{name}" for name in sorted(absent))
 
 
 def _pointers(arrays: list[Array]) -> ctypes.Array[ctypes.c_void_p]:

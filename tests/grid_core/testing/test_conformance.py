@@ -32,12 +32,22 @@ def test_bundled_algorithms_conform(case: Case) -> None:
     case.run()
 
 
+OTHER_ROBOTS = {"osc_inertia": ROBOTS[1:]}
+"""The inertia of an end effector that cannot move freely is infinite."""
+
+SWEPT = ("values", "float32", "batches", "derivatives", "header")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
-    [case for a in BUNDLED.values() for case in conformance(a, checks=["values", "float32", "batches", "derivatives"])],
+    [
+        case
+        for name, algorithm in BUNDLED.items()
+        for case in conformance(algorithm, checks=SWEPT, robots=OTHER_ROBOTS.get(name, ROBOTS))
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_every_bundled_algorithm_conforms(case: Case) -> None:
     case.run()
 
