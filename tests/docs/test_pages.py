@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import grid_rbd
+from grid_core.testing.conformance import CHECKS
 from grid_rbd.cli.failures import EXIT_CODES
 from tests import command_line
 
@@ -102,6 +103,12 @@ def test_a_tested_algorithm_takes_less_than_25_lines() -> None:
     texts = {block.file: block.text for block in blocks(CHECKOUT / "docs" / "plugins.md") if block.file}
     assert {"kinetic.py", "test_kinetic.py"} == {*texts}
     assert sum(bool(line.strip()) for text in texts.values() for line in text.splitlines()) < 25
+
+
+def test_every_case_of_the_suite_for_plugins_is_explained() -> None:
+    page = (CHECKOUT / "docs" / "plugins.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`[a-z0-9`, ]+`) \| ", page.partition("| case | rule |")[2], re.MULTILINE)
+    assert {name for row in rows for name in re.findall("[a-z0-9]+", row)} == {*CHECKS}
 
 
 def test_pages_have_code() -> None:

@@ -31,6 +31,15 @@ def test_the_project_passes_its_own_tests_before(tmp_path: Path) -> None:
     assert re.search(r"[1-9]\d* passed", run_tests(project, environment, ["-k", "fixed and not cuda"]))
 
 
+def test_its_tests_notice_a_wrong_algorithm(tmp_path: Path) -> None:
+    project = new_plugin("toy_power", tmp_path)
+    module = project / "grid_toy_power.py"
+    module.write_text(module.read_text().replace("sum(force * rate", "sum(1.001 * force * rate"))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with pytest.raises(AssertionError, match="2 failed"):
+        run_tests(project, environment, ["-k", "test_values"])
+
+
 def test_its_files(tmp_path: Path) -> None:
     project = new_plugin("toy_power", tmp_path)
     assert {str(path.relative_to(project)) for path in project.rglob("*") if path.is_file()} == {
