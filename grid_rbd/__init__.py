@@ -1,8 +1,8 @@
 """grid-rbd: from a robot description to the fastest batched rigid-body dynamics for that robot.
 
 >>> import grid_rbd
->>> robot = grid_rbd.load_robot("iiwa14.urdf")           # seconds the first time, milliseconds after
->>> tau = robot.inverse_dynamics(q, qd, qdd)              # (B, 7)
+>>> robot = grid_rbd.load_robot("iiwa14.urdf", algorithm_list="dynamics")  # seconds the first time, milliseconds after
+>>> tau = robot.inverse_dynamics(q, qd, qdd)                                # (B, 7)
 
 Importing the package touches no path that it does not read code from, and starts no program. The stub beside this file
 lists the public names; each is imported when it is first used.

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from grid_backends.errors import FrameworkMissingError, NotAvailableError, StaleModelError
+from grid_backends.errors import (
+    ClosedHandleError,
+    CudaError,
+    DeviceMemoryError,
+    FrameworkMissingError,
+    NotAvailableError,
+    RunnerMissingError,
+    StaleModelError,
+    UnitError,
+    UnknownMethodError,
+)
 from grid_consumers.errors import ArtifactIncompatibleError, ArtifactNotFoundError, ConsumerArtifactError
 from grid_core.errors import (
     AlgorithmNotBuiltError,
@@ -23,31 +33,69 @@ from grid_core.errors import (
     UnsupportedJointTypeError,
     URDFParseError,
 )
-from grid_core.model import UnphysicalInertiaWarning
+from grid_core.model import (
+    UnphysicalInertiaWarning,
+    URDFWarning,
+)
+from grid_store.errors import (
+    ArchiveError,
+    CorruptEntryError,
+    EntryMissingError,
+    NotInTiersError,
+    PublishError,
+    RefusedRecordError,
+    StoreDegradedWarning,
+    StoreError,
+    StoreUnavailableError,
+    StoreWriteError,
+    TierSettingsError,
+    TierUnavailableError,
+    UnsafeStoreError,
+)
 
 __all__ = [
     "AlgorithmNotBuiltError",
+    "ArchiveError",
     "ArgumentError",
     "ArtifactIncompatibleError",
     "ArtifactNotFoundError",
+    "ClosedHandleError",
     "CompileError",
     "ConsumerArtifactError",
+    "CorruptEntryError",
+    "CudaError",
     "DescriptionNotFoundError",
+    "DeviceMemoryError",
+    "EntryMissingError",
     "FrameworkMissingError",
     "GridError",
     "KeywordError",
     "MimicResolutionError",
     "NoDerivativeError",
     "NotAvailableError",
+    "NotInTiersError",
     "OptionError",
     "OutOfMemoryError",
     "PluginError",
+    "PublishError",
+    "RefusedRecordError",
     "RobotNotRegisteredError",
+    "RunnerMissingError",
     "StaleModelError",
     "StaleRobotError",
+    "StoreDegradedWarning",
+    "StoreError",
+    "StoreUnavailableError",
+    "StoreWriteError",
+    "TierSettingsError",
+    "TierUnavailableError",
     "ToolchainError",
     "ToolchainMismatchError",
     "URDFParseError",
+    "URDFWarning",
+    "UnitError",
+    "UnknownMethodError",
     "UnphysicalInertiaWarning",
+    "UnsafeStoreError",
     "UnsupportedJointTypeError",
 ]
