@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -37,21 +38,21 @@ def new_plugin(name: str, parent: str | Path = ".") -> Path:
     folder = Path(parent).resolve() / name
     if folder.exists():
         raise OptionError(f"{folder} exists; give another name, or remove it")
-    from grid_core.codegen.render import environment
-
-    made = environment([str(TEMPLATES)])
-    values = {"name": name, "module": module, "distribution": module.replace("_", "-")}
-    texts = {
-        str(template.relative_to(TEMPLATES)).removesuffix(".j2").replace("module", module): made.get_template(
-            str(template.relative_to(TEMPLATES))
-        ).render(values)
-        for template in sorted(TEMPLATES.rglob("*.j2"))
-    }
-    for file, text in texts.items():
+    for file, text in _files(name, module):
         path = folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     return folder
+
+
+def _files(name: str, module: str) -> Iterator[tuple[str, str]]:
+    """Yield the files of a project, by their path in it, and their texts."""
+    from grid_core.codegen.render import environment
+
+    made = environment([str(TEMPLATES)])
+    for template in sorted(str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.j2")):
+        text = made.get_template(template).render(name=name, module=module, distribution=module.replace("_", "-"))
+        yield template.removesuffix(".j2").replace("module", module), text
 
 
 def _checked(name: object) -> str:

@@ -51,9 +51,10 @@ def template_folders(plugin: object, name: str) -> tuple[str, ...]:
     """
     folders = []
     for folder in _answers(_manager_of(plugin, name), "grid_template_folders"):
-        if not isinstance(folder, (str, os.PathLike)) or not Path(folder).is_dir():
+        path = Path(folder) if isinstance(folder, (str, os.PathLike)) else None
+        if path is None or not path.is_absolute() or not path.is_dir():
             raise PluginError(
-                f"grid_template_folders() names {folder!r:.120}, which is no folder; return absolute paths, such as "
+                f"grid_template_folders() names {folder!r:.120}, which is no absolute path of a folder; return such as "
                 "str(Path(__file__).parent / 'templates'), and let the package install the files there"
             )
         folders.append(str(folder))

@@ -41,7 +41,7 @@ def _fields(algorithm: Algorithm) -> Iterator[Field]:
         yield name, value, f"a tuple of grid_core.plugins.{kind.__name__} objects", _is_tuple_of(kind, value)
     arguments: list[Input | Output] = [*algorithm.inputs, *algorithm.outputs]
     for argument in arguments:
-        yield f"the name of {argument!r:.60}", argument.name, "text (str)", isinstance(argument.name, str)
+        yield "the name of an argument", argument.name, "text (str)", isinstance(argument.name, str)
         yield f"doc of {argument.name!r}", argument.doc, "text (str)", isinstance(argument.doc, str)
     value = algorithm.jacobian
     yield "jacobian", value, "a dict of inputs and Jacobian objects", isinstance(value, Mapping)
