@@ -58,9 +58,11 @@ HOSTILE = {
     "undocumented": (HEAD % "[toy(summary='')]", "documentation", "its summary is ''", "write one line"),
     "folder": (
         HEAD % "[toy()]" + HOOK % ("template_folders", "['nowhere']"),
-        "hooks", r"grid_template_folders\(\) names 'nowhere', which is no absolute path of a folder", "let the package install the files",
+        "hooks", r"grid_template_folders\(\) names 'nowhere', which is no absolute path", "let the package install",
     ),
-    "relative": (HEAD % "[toy()]" + HOOK % ("template_folders", "['.']"), "hooks", "names '.', which is no absolute", ""),
+    "relative": (
+        HEAD % "[toy()]" + HOOK % ("template_folders", "['.']"), "hooks", "names '.', which is no absolute path", "return"
+    ),
     "template": (HEAD % "[toy(template='own.j2')]", "templates", "not in any folder", "grid_template_folders"),
     "section": (
         HEAD % "[toy()]" + HOOK % ("header_sections", "['toy']"),
