@@ -61,7 +61,7 @@ HOSTILE = {
         "hooks", r"grid_template_folders\(\) names 'nowhere', which is no absolute path", "let the package install",
     ),
     "relative": (
-        HEAD % "[toy()]" + HOOK % ("template_folders", "['.']"), "hooks", "names '.', which is no absolute path", "return"
+        HEAD % "[toy()]" + HOOK % ("template_folders", "['.']"), "hooks", "names '.', which is no absolute", "return"
     ),
     "template": (HEAD % "[toy(template='own.j2')]", "templates", "not in any folder", "grid_template_folders"),
     "section": (
