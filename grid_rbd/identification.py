@@ -69,13 +69,17 @@ def base_parameters(
     Raises
     ------
     ArgumentError
-        Gravity is neither a number nor three of them.
+        The robot is neither a handle nor a model, or gravity is neither a number nor three of them.
 
     Notes
     -----
     Gautier, Numerical calculation of the base inertial parameters of robots, 1991.
     """
     model = robot.model if isinstance(robot, RobotHandle) else robot
+    if not isinstance(model, Model):
+        raise ArgumentError(
+            f"base_parameters: robot is {robot!r:.80}, expected a handle, as load_robot returns it, or its model"
+        )
     stack = _stack(model, _gravity(gravity), seed)
     return _selected(*_pivoted(np.asarray(np.linalg.qr(stack, mode="r"))))
 

@@ -7,6 +7,13 @@ from dataclasses import dataclass
 
 Vector = tuple[float, float, float]
 
+MAGNITUDE = 1e9
+"""Largest size of a number of a description, in its SI unit; axes only point, limits beyond it are no limits.
+
+Products of four such numbers, as the inertia ``m c^2`` of a mimic joint's body seen through its multiplier has them,
+are finite in single precision.
+"""
+
 
 @dataclass(frozen=True)
 class InertialElement:

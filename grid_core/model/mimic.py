@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from grid_core.errors import MimicResolutionError, nearest
-from grid_core.model.description import Description, JointElement
+from grid_core.model.description import MAGNITUDE, Description, JointElement
 from grid_core.model.findings import Finding, Level
 
 SCALAR_TYPES = frozenset({"revolute", "continuous", "prismatic", "helical", "screw"})
@@ -81,6 +81,11 @@ def _follow(joint: JointElement, joints: Mapping[str, JointElement]) -> Follower
             )
         path.append(target.name)
         joint = target
+    if max(abs(multiplier), abs(offset)) > MAGNITUDE:
+        raise MimicResolutionError(
+            f"follows {joint.name!r} along its chain with multiplier {multiplier:g} and offset {offset:g}, beyond "
+            f"{MAGNITUDE:g}, the most that a number may be; correct <mimic>"
+        )
     if joint.type == "fixed" or multiplier == 0.0:
         return Follower(None, 0.0, offset)
     _check_type(joint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,7 +48,9 @@ def parts(joint: JointElement) -> tuple[Part, ...]:
 
 def unit(axis: Vector) -> Vector:
     """The direction of an axis; one that is already a unit vector stays as it is written."""
-    x, y, z = (np.array(axis) / np.linalg.norm(axis)).tolist()
+    _, exponent = math.frexp(max(map(abs, axis)))
+    scaled = [math.ldexp(value, -exponent) for value in axis]  # exact; squares of it neither overflow nor vanish
+    x, y, z = (np.array(scaled) / np.linalg.norm(scaled)).tolist()
     return (x, y, z)
 
 

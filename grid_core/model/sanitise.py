@@ -14,6 +14,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from grid_core.errors import URDFParseError
+from grid_core.model.description import MAGNITUDE
 from grid_core.model.findings import Finding, Level, listed
 from grid_core.model.xml_source import Document
 
@@ -25,13 +26,17 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|n
 
 @dataclass(frozen=True)
 class Kind:
-    """How the text of an attribute is read: ``count`` numbers (0: a name), infinite values allowed or not."""
+    """How the text of an attribute is read: ``count`` numbers (0: a name) up to a size, infinite values allowed or not.
+
+    Where infinite values are allowed, those beyond the size become infinite.
+    """
 
     count: int = 0
     infinite: bool = False
+    most: float = MAGNITUDE
 
 
-NAME, SCALAR, BOUND, VECTOR = Kind(), Kind(1), Kind(1, infinite=True), Kind(3)
+NAME, SCALAR, BOUND, VECTOR, DIRECTION = Kind(), Kind(1), Kind(1, infinite=True), Kind(3), Kind(3, most=math.inf)
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ JOINT = Schema(
         "origin": ORIGIN,
         "parent": REFERENCE,
         "child": REFERENCE,
-        "axis": Schema({"xyz": VECTOR, "pitch": SCALAR}),
+        "axis": Schema({"xyz": DIRECTION, "pitch": SCALAR}),
         "limit": Schema(dict.fromkeys(("lower", "upper", "velocity", "effort"), BOUND)),
         "dynamics": Schema({"damping": SCALAR, "friction": SCALAR}),
         "mimic": Schema({"joint": NAME, "multiplier": SCALAR, "offset": SCALAR}, required=("joint",)),
@@ -193,6 +198,10 @@ class _Copier:
             elif problem := number_problem(text, kind):
                 self._error(item, f'<{clean.tag} {name}="{text}">: {problem}', self.lines[clean])
                 clean.set(name, " ".join("0" * kind.count))
+            elif kind.infinite and kind.most < abs(float(text)) < math.inf:
+                message = f"{name} limit {{value}} is beyond {kind.most:g}; infinity is used, write inf or leave it out"
+                self.findings.append(Finding(Level.WARNING, item, message, self.lines[clean], value=text.strip()))
+                clean.set(name, str(math.copysign(math.inf, float(text))))
             else:
                 clean.set(name, text)
 
@@ -221,6 +230,8 @@ def number_problem(text: str, kind: Kind) -> str | None:
         value = float(word)
         if math.isnan(value) or (math.isinf(value) and not kind.infinite):
             return "the value must be finite; write a number"
+        if abs(value) > kind.most and not kind.infinite:
+            return f"{word} is larger than {kind.most:g}, the most that a number may be; check its unit"
     if len(words) != kind.count:
         return f"{kind.count} number{'s' * (kind.count > 1)} expected, got {len(words)}; separate them by spaces"
     return None

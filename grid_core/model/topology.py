@@ -14,7 +14,8 @@ WORLD = "world"
 
 
 def check_names(description: Description) -> Iterator[Finding]:
-    """Names of links and of joints are unique, and every joint connects two links that exist."""
+    """Links and joints have names, each its own, and every joint connects two links that exist."""
+    yield from _nameless([*description.links, *description.joints])
     yield from _duplicates(description.links)
     yield from _duplicates(description.joints)
     links = {link.name for link in description.links}
@@ -25,6 +26,12 @@ def check_names(description: Description) -> Iterator[Finding]:
             if name not in links:
                 message = f"{role} link {name!r} does not exist{nearest(name, links)}; correct the name or add the link"
                 yield Finding(Level.ERROR, joint.item, message, joint.line)
+
+
+def _nameless(elements: Sequence[LinkElement | JointElement]) -> Iterator[Finding]:
+    for element in elements:
+        if not element.name.strip():
+            yield Finding(Level.ERROR, element.item, 'the name is empty; write name="..." with a name', element.line)
 
 
 def _duplicates(elements: Sequence[LinkElement] | Sequence[JointElement]) -> Iterator[Finding]:

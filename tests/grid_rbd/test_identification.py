@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,12 @@ def test_the_direction_of_gravity_matters_for_a_fixed_base() -> None:
     assert grid_rbd.base_parameters(model, gravity=(-9.81, 0.0, 0.0)).rank > grid_rbd.base_parameters(model).rank
     with pytest.raises(ArgumentError, match=r"gravity has shape \(2,\), expected a number or 3"):
         grid_rbd.base_parameters(model, gravity=(0.0, 1.0))
+
+
+@pytest.mark.parametrize("robot", ["x.urdf", None, 5])
+def test_what_is_no_robot_is_refused(robot: Any) -> None:
+    with pytest.raises(ArgumentError, match=f"robot is {robot!r}, expected a handle"):
+        grid_rbd.base_parameters(robot)
 
 
 def test_a_handle_serves_as_well() -> None:
