@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+
 
 def main() -> None:
     """Run the command line; the process ends with one of the documented exit codes."""
-    from grid_rbd.cli.app import app
+    try:
+        from grid_rbd.cli.app import app
 
-    app(prog_name="grid-rbd")
+        app(prog_name="grid-rbd")
+    except KeyboardInterrupt:  # before there is a command that could say so
+        sys.exit(128 + signal.SIGINT)

@@ -10,7 +10,7 @@ import typer
 
 from grid_core.plugins.manager import load_catalogue
 from grid_rbd.cli.options import BuildFlags, CacheDir, JsonFlag, RobotArgument, Threads, with_build_flags
-from grid_rbd.cli.output import count_text, results, table, write_json
+from grid_rbd.cli.output import count_text, results, table, write_json, write_text
 from grid_rbd.examples import find_description
 from grid_rbd.measure import time_algorithm
 from grid_rbd.registering import load_robot
@@ -56,7 +56,7 @@ def bench_command(
         _print_table(list(timings))
     else:
         for timing in timings:
-            typer.echo(timing.line)
+            write_text(f"{timing.line}\n")
 
 
 def _measure(robot: str, flags: BuildFlags, batches: list[int], threads: int, cache_dir: CacheDir) -> Iterator[Timing]:

@@ -22,7 +22,7 @@ from grid_rbd.cli.options import (
     chosen_name,
     with_build_flags,
 )
-from grid_rbd.cli.output import bytes_text, count_text, results, table, write_json
+from grid_rbd.cli.output import bytes_text, count_text, results, table, write_json, write_text
 from grid_rbd.examples import find_description
 from grid_rbd.header import generate_header
 from grid_rbd.inspection import describe_robot
@@ -133,7 +133,7 @@ def generate_command(
             _check_output(output)
     text = generate_header(find_description(robot), namespace=namespace, **flags.options())
     if to_stdout:
-        typer.echo(text, nl=False)
+        write_text(text)
         return
     with _writing(output):
         _write(output, text)

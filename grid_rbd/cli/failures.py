@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import typer
@@ -20,7 +21,7 @@ from grid_core.errors import (
     ToolchainError,
     URDFParseError,
 )
-from grid_rbd.cli.output import errors, write_json
+from grid_rbd.cli.output import ResultsLostError, errors, replace_unencodable, write_json, written_out
 from grid_rbd.cli.spelling import Spelling
 from grid_rbd.cli.termination import Terminated, orderly_termination
 from grid_store import TierSettingsError
@@ -57,9 +58,12 @@ class Group(TyperGroup):
     def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> Any:
         """Run a command line and end the process."""
         given = list(sys.argv[1:] if args is None else args)
+        replace_unencodable()
         try:
             with orderly_termination():
                 code = super().main(given, *rest, **{**options, "standalone_mode": False}) or OK
+                with written_out():  # what the parser of command lines printed, such as help
+                    pass
             if code == INTERRUPTED:  # recent versions of typer catch the interrupt themselves
                 raise KeyboardInterrupt
         except (Exception, KeyboardInterrupt, Terminated) as error:
@@ -92,7 +96,8 @@ def report(error: BaseException, code: int, spelling: Spelling, *, as_json: bool
     if usage := _usage(error):
         console.print(Text(usage, style="dim"), soft_wrap=True)
     if as_json:
-        write_json({"error": text, "kind": type(error).__name__, "exit_code": code})
+        with suppress(ResultsLostError):  # the error may be just that
+            write_json({"error": text, "kind": type(error).__name__, "exit_code": code})
 
 
 def _message(error: BaseException) -> str:

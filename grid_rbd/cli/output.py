@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import Any, TextIO
 
 from rich.box import Box
@@ -21,9 +24,19 @@ RULES = Box("    \n    \n ── \n    \n    \n    \n    \n    \n")
 """A line below the header and nothing else."""
 
 
+class ResultsLostError(OSError):
+    """Standard output takes no more."""
+
+
+class _Results(Console):
+    def print(self, *objects: Any, **options: Any) -> None:
+        with written_out():
+            super().print(*objects, **options)
+
+
 def results() -> Console:
     """Return the console of standard output; not made once for all, since tests replace the stream."""
-    return Console(highlight=False)
+    return _Results(highlight=False)
 
 
 def errors() -> Console:
@@ -31,9 +44,43 @@ def errors() -> Console:
     return Console(stderr=True, highlight=False)
 
 
+def replace_unencodable() -> None:
+    """Let the standard streams write ``?`` for what their encoding lacks, instead of failing on it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+            stream.reconfigure(errors="replace")
+
+
+@contextmanager
+def written_out() -> Iterator[None]:
+    """Write out what the block prints on standard output.
+
+    A reader that has gone, as ``head`` does, ends the program.
+
+    Raises
+    ------
+    ResultsLostError
+        Standard output cannot be written; nothing more is written to it.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise SystemExit(1) from None
+        raise ResultsLostError(f"standard output cannot be written: {error.strerror}") from error
+
+
 def write_json(document: Any) -> None:
     """Print one JSON document."""
-    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+    write_text(json.dumps(document, indent=2) + "\n")
+
+
+def write_text(text: str) -> None:
+    """Print text as it is."""
+    with written_out():
+        sys.stdout.write(text)
 
 
 def table(*columns: str, right: Iterable[str] = ()) -> Table:

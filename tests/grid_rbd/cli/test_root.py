@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 import typer
@@ -170,3 +171,60 @@ def test_importing_the_library_does_not_import_the_command_line() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
     assert ran.stdout == "[]\n"
+
+
+def test_what_a_stream_cannot_encode_is_replaced(tmp_path: Path) -> None:
+    environment = {"PYTHONIOENCODING": "ascii", "GRID_RBD_CONFIG_DIR": str(tmp_path)}
+    ran = program("tiers", "fallback", "off", **environment)
+    assert (ran.returncode, ran.stdout.split()[0], ran.stderr) == (0, "?", "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        (("list", "--json"), 1, "error: standard output cannot be written: No space left on device"),
+        (("--help",), 1, "error: [Errno 28] No space left on device"),
+        (("show", "nobody", "--json"), 5, "error: no robot 'nobody' is registered"),
+    ],
+)
+def test_full_standard_output_is_one_line_on_standard_error(
+    tmp_path: Path, command: tuple[str, ...], code: int, said: str
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        ran = program(*command, stdout=full, GRID_RBD_CACHE_DIR=str(tmp_path))
+    assert ran.returncode == code
+    assert ran.stderr.startswith(said)
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_reader_that_has_gone_is_no_error_message(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as pipe:
+        ran = program("list", "--json", stdout=pipe, GRID_RBD_CACHE_DIR=str(tmp_path))
+    assert (ran.returncode, ran.stderr) == (1, "")
+
+
+def test_interrupt_while_the_program_starts_is_silent() -> None:
+    start = (
+        "import builtins, signal; from grid_rbd.cli import main; usual = builtins.__import__\n"
+        "def interrupted(name, *rest):\n"
+        "    if name == 'rich.console': raise KeyboardInterrupt\n"
+        "    return usual(name, *rest)\n"
+        "builtins.__import__ = interrupted; main()"
+    )
+    ran = subprocess.run([sys.executable, "-c", start], env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "")
+
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def program(*arguments: str, stdout: IO[str] | int = subprocess.PIPE, **environment: str) -> Any:
+    """Run the program in a process of its own, with real streams."""
+    start = "from grid_rbd.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", start, *arguments],
+        env={**ENVIRONMENT, **environment}, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
