@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +41,10 @@ def export_robots(
     RobotNotRegisteredError
         A name is not registered.
     OptionError
-        The file cannot be written.
+        The file cannot be written, or ``names`` is no sequence of names.
     """
     target, store = _file(output, "output"), open_store(cache_dir, strict=True)
-    chosen = store.names() if names is None else [checked_name(name) for name in names]
+    chosen = store.names() if names is None else _names(names)
     for name in chosen:
         if store.resolve(name) is None:
             raise RobotNotRegisteredError(
@@ -130,6 +130,12 @@ def _refusal(record: Mapping[str, Any]) -> str:
     if files := record["plugin_files"]:  # a path from elsewhere that would be executed as Python
         return f"it needs the plugin file {files[0]}, which an archive cannot bring; install the plugin as a package"
     return ""
+
+
+def _names(names: object) -> list[str]:
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise OptionError(f"names is {names!r:.80}, expected a sequence of names, such as ['arm']")
+    return [checked_name(name) for name in names]
 
 
 def _file(path: object, argument: str) -> Path:

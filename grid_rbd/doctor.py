@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grid_backends.numpy.threads import default_threads
 from grid_core.errors import GridError
-from grid_core.plugins.manager import DISABLE, survey_plugins
+from grid_core.plugins.manager import remedy, survey_plugins
 from grid_core.toolchains import detect_level, find_compiler, worker_count
 from grid_core.version import __version__
 from grid_rbd.check import Check
@@ -143,6 +143,7 @@ def _plugins(files: Sequence[str | Path]) -> Check:
         return Check("plugins", "fail", found, REINSTALL)
     if catalogue.broken:
         broken = "; ".join(f"{plugin.name} ({plugin.origin}): {plugin.reason}" for plugin in catalogue.broken)
-        names = ",".join(plugin.name for plugin in catalogue.broken)
-        return Check("plugins", "warn", f"{found}; broken: {broken}", f"mend it, or set {DISABLE}={names}")
+        status = "fail" if any(plugin.is_named for plugin in catalogue.broken) else "warn"
+        advice = "; ".join(f"{plugin.name}: {remedy(plugin)}" for plugin in catalogue.broken)
+        return Check("plugins", status, f"{found}; broken: {broken}", advice)
     return Check("plugins", "ok", found)

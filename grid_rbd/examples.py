@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from grid_core.errors import DescriptionNotFoundError, nearest
@@ -14,8 +15,10 @@ def example_robots() -> dict[str, Path]:
     return {path.stem: path for path in sorted(FOLDER.glob("*.urdf"))}
 
 
-def find_description(robot: str | Path) -> Path:
+def find_description(robot: str | Path, registered: Sequence[str] = ()) -> Path:
     """Return the file that a user means: a path, or the name of a shipped robot.
+
+    ``registered`` are names that the user may have meant as well, for the message.
 
     Raises
     ------
@@ -29,7 +32,8 @@ def find_description(robot: str | Path) -> Path:
         return shipped[str(robot)]
     if path.exists():  # a folder, say: whoever reads it tells what it is
         return path
+    kinds, names = "example or registered" if registered else "example", [*shipped, *registered]
     raise DescriptionNotFoundError(
-        f"there is no file {str(robot)!r} and no example robot of that name{nearest(str(robot), shipped)}; "
-        f"give the path of a URDF file, or one of {', '.join(shipped)}"
+        f"there is no file {str(robot)!r} and no {kinds} robot of that name{nearest(str(robot), names)}; "
+        f"give the path of a URDF file, or one of {', '.join(names)}"
     )

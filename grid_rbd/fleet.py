@@ -13,7 +13,7 @@ from grid_core.errors import OptionError
 from grid_rbd.backends import check_backend
 from grid_rbd.basics import new_name, open_store
 from grid_rbd.growing import grown
-from grid_rbd.keywords import checked_keywords
+from grid_rbd.keywords import check_registering, checked_keywords
 from grid_rbd.progress import shown_progress
 from grid_rbd.warming import build_and_bind, checked_model, facts_of, inputs_before
 from grid_rbd.wishes import Wish, description_of, make_wish
@@ -150,6 +150,7 @@ def _wishes(requests: Any) -> dict[str, Wish]:
     for request in requests if isinstance(requests, Iterable) and not isinstance(requests, Mapping) else [requests]:
         if not isinstance(request, Mapping):
             raise OptionError(f"requests has the entry {request!r:.80}, expected dicts of register_robot's arguments")
+        check_registering(request)
         options = dict(request)
         name = new_name(options.pop("name", None))
         if name in wishes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
 
 from grid_core.keywords import unknown_keyword
@@ -32,6 +32,15 @@ def checked_keywords(function: Callable[P, R]) -> Callable[P, R]:
         return function(*args, **kwargs)
 
     return checked
+
+
+def check_registering(options: Iterable[str]) -> None:
+    """Raise ``KeywordError`` for an option that :func:`~grid_rbd.register_robot` does not take."""
+    known = registering_options()
+    for name in options:
+        if name not in known:
+            public = [n for n in known if n[0] != "_"]
+            raise unknown_keyword("register_robot", name, public, f"it takes {', '.join(public)}")
 
 
 @functools.cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grid_core.errors import OptionError, PluginError, nearest
@@ -39,6 +40,11 @@ class BrokenPlugin:
     name: str
     origin: str
     reason: str
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it is a file that somebody named, and not installed: its origin is a path."""
+        return Path(self.origin).is_absolute()
 
 
 @dataclass(frozen=True)

@@ -59,15 +59,18 @@ def load_catalogue(plugin_files: tuple[str, ...] = ()) -> Catalogue:
         A local file does not exist or is broken, two plugins provide one name, or edges lead in a circle.
     """
     catalogue = survey_plugins(plugin_files)
-    named = {str(Path(file).resolve()) for file in plugin_files}
     for broken in catalogue.broken:
-        if broken.origin in named:
-            raise PluginError(f"plugin file {broken.origin} is broken: {broken.reason}; mend it, or do not name it")
-        _warn(
-            f"plugin {broken.name!r} ({broken.origin}) is broken and left out: {broken.reason}; "
-            f"set {DISABLE}={broken.name} to silence this"
-        )
+        if broken.is_named:
+            raise PluginError(f"plugin file {broken.origin} is broken: {broken.reason}; {remedy(broken)}")
+        _warn(f"plugin {broken.name!r} ({broken.origin}) is broken and left out: {broken.reason}; {remedy(broken)}")
     return catalogue
+
+
+def remedy(broken: BrokenPlugin) -> str:
+    """Return what to do about a plugin that could not be loaded."""
+    return (
+        "mend it, or do not name it" if broken.is_named else f"mend it, or set {DISABLE}={broken.name} to silence this"
+    )
 
 
 @lru_cache(maxsize=8)

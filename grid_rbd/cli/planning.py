@@ -61,9 +61,9 @@ def explain_command(
 
 def _report(robot: str, flags: BuildFlags, name: str | None, cache_dir: Path | None) -> dict[str, Any]:
     """Return the plan of a description, or of a registered robot if there is no such file."""
-    is_description = Path(robot).exists() or robot in example_robots()
-    if is_description or robot not in list_registered(cache_dir):
-        description = find_description(robot)
+    is_description, registered = Path(robot).exists() or robot in example_robots(), list_registered(cache_dir)
+    if is_description or robot not in registered:
+        description = find_description(robot, registered)
         return build_plan(chosen_name(name, description), description, cache_dir=cache_dir, **flags.options())
     if name is not None or flags != BuildFlags():
         raise OptionError(f"robot {robot!r} is planned as it was registered; give its description to change that")

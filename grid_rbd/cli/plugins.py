@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from grid_core.plugins.catalogue import Catalogue
-from grid_core.plugins.manager import DISABLE, survey_plugins
+from grid_core.plugins.manager import remedy, survey_plugins
 from grid_rbd.cli.doctor import SIGNS
 from grid_rbd.cli.failures import FAILURE
 from grid_rbd.cli.options import JsonFlag, Plugins
@@ -29,28 +29,16 @@ app = typer.Typer(invoke_without_command=True)
 
 @app.callback()
 def plugins_command(context: typer.Context, plugins: Plugins = None, as_json: JsonFlag = False) -> None:
-    """List the plugins with their algorithms, and broken ones with the reason and how to disable them."""
+    """List the plugins with their algorithms, and broken ones with the reason; exit code 1 if one was named."""
     if context.invoked_subcommand is not None:
         return
     catalogue = survey_plugins(tuple(str(file.resolve()) for file in plugins or ()))
     if as_json:
         write_json(_document(catalogue))
-        return
-    console = results()
-    for plugin in catalogue.plugins:
-        where = escape(f"{plugin.version}, {plugin.origin}, sources {plugin.digest[:12]}")
-        console.print(f"[bold]{escape(plugin.name)}[/] [dim]{where}", soft_wrap=True)
-        rows = table("algorithm", "computes")
-        for algorithm in _algorithms(catalogue, plugin.name):
-            names = ", ".join((algorithm.name, *algorithm.aliases))
-            rows.add_row(names, f"[dim]{escape(algorithm.summary)}")
-        console.print(rows)
-        console.print()
-    for broken in catalogue.broken:
-        console.print(f"[bold red]{escape(broken.name)}[/] is broken: {escape(broken.reason)}", soft_wrap=True)
-        console.print(escape(f"  {broken.origin}; set {DISABLE}={broken.name} to leave it out"), soft_wrap=True)
-    profiles = (f"{name} ({len(members)})" for name, members in catalogue.profiles.items())
-    console.print(f"profiles: {', '.join(profiles)}", style="dim")
+    else:
+        _print_catalogue(catalogue)
+    if any(broken.is_named for broken in catalogue.broken):
+        raise typer.Exit(FAILURE)
 
 
 @app.command("check")
@@ -90,6 +78,24 @@ def new_command(
     console = results()
     console.print(f"{escape(name)}: {escape(', '.join(files))}", soft_wrap=True)
     console.print(f"next: cd {escape(name)}; pip install -e '.\\[test]'; python -m pytest", style="dim", soft_wrap=True)
+
+
+def _print_catalogue(catalogue: Catalogue) -> None:
+    console = results()
+    for plugin in catalogue.plugins:
+        where = escape(f"{plugin.version}, {plugin.origin}, sources {plugin.digest[:12]}")
+        console.print(f"[bold]{escape(plugin.name)}[/] [dim]{where}", soft_wrap=True)
+        rows = table("algorithm", "computes")
+        for algorithm in _algorithms(catalogue, plugin.name):
+            names = ", ".join((algorithm.name, *algorithm.aliases))
+            rows.add_row(names, f"[dim]{escape(algorithm.summary)}")
+        console.print(rows)
+        console.print()
+    profiles = (f"{name} ({len(members)})" for name, members in catalogue.profiles.items())
+    console.print(f"profiles: {', '.join(profiles)}", style="dim")
+    for broken in catalogue.broken:
+        console.print(f"[bold red]{escape(broken.name)}[/] is broken: {escape(broken.reason)}", soft_wrap=True)
+        console.print(escape(f"  {broken.origin}; {remedy(broken)}"), soft_wrap=True)
 
 
 def _built(path: Path) -> Iterator[Finding]:
@@ -141,8 +147,7 @@ def _document(catalogue: Catalogue) -> dict[str, Any]:
             for plugin in catalogue.plugins
         ],
         "broken": [
-            {"name": b.name, "origin": b.origin, "reason": b.reason, "disable": f"{DISABLE}={b.name}"}
-            for b in catalogue.broken
+            {"name": b.name, "origin": b.origin, "reason": b.reason, "remedy": remedy(b)} for b in catalogue.broken
         ],
         "profiles": {name: list(members) for name, members in catalogue.profiles.items()},
     }

@@ -45,7 +45,10 @@ def root_keys(layout: Layout) -> set[str]:
     CorruptEntryError
         A record or a manifest cannot be understood.
     """
-    return {key for root in roots(layout) for key in root.keys}
+    try:
+        return {key for root in roots(layout) for key in root.keys}
+    except CorruptEntryError as error:
+        raise CorruptEntryError(f"nothing is collected, since what a root keeps is unknown: {error}") from error
 
 
 def roots(layout: Layout) -> Iterator[Root]:
@@ -83,8 +86,7 @@ def read_root(path: Path) -> Any:
         return None
     except ValueError as error:
         raise CorruptEntryError(
-            f"{path} is broken ({error}), so nothing is collected: what it keeps is unknown; write it again (a name: "
-            "register it again) or remove the file, then collect again"
+            f"{path} is broken ({error}); write it again (a name: register it again) or remove the file"
         ) from error
 
 

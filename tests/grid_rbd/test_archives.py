@@ -106,3 +106,8 @@ def test_a_file_that_is_no_archive(tmp_path: Path, elsewhere: Path) -> None:
     file.write_text("text")
     ran = run("import", file, "--cache-dir", elsewhere)
     assert (ran.code, "no archive of a store" in ran.err, str(file) in ran.err) == (1, True, True)
+
+
+def test_one_name_is_no_sequence_of_names(tmp_path: Path) -> None:
+    with pytest.raises(grid_rbd.OptionError, match=r"names is 'arm', expected a sequence of names, such as \['arm'\]"):
+        grid_rbd.export_robots(tmp_path / "out.tar.gz", "arm", tmp_path / "store")

@@ -168,7 +168,8 @@ def test_workers_with_another_store_are_noticed(root: Path, tmp_path: Path) -> N
         (["arm"], "requests has the entry 'arm', expected dicts"),
         (ROBOTS[:1] * 2, "requests has the name 'arm' twice"),
         ([{**ROBOTS[0], "cache_dir": "x"}], "the request of 'arm' has cache_dir"),
-        ([{**ROBOTS[0], "dtipe": "x"}], "unknown option 'dtipe'"),
+        ([{**ROBOTS[0], "dtipe": "x"}], "takes no argument 'dtipe'.*'dtype'"),
+        ([{"nme": "arm"}], "takes no argument 'nme'.*'name'"),
     ],
 )
 def test_bad_requests_build_nothing(requests: Any, message: str, root: Path, stub: Stub) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import grid_rbd
 from grid_consumers.record import FIELDS, SCHEMA
-from grid_store import Key, Store, StoreUnavailableError
+from grid_store import CorruptEntryError, Key, Store, StoreUnavailableError
 from tests.grid_core.build.conftest import Stub
 from tests.grid_core.units import GOLDEN, PENDULUM
 
@@ -75,7 +75,12 @@ def test_a_broken_record_is_forgotten(arm: dict[str, Any], root: Path) -> None:
     name.chmod(0o600)
     name.write_text("{")
     assert not grid_rbd.verify_cache(root)["ok"]
-    assert [(r["name"], r["outcome"]) for r in grid_rbd.repair_cache(root)["robots"]] == [("arm", "forgotten")]
+    with pytest.raises(CorruptEntryError, match="nothing is collected, .* is broken"):
+        grid_rbd.gc_cache(root)
+    (robot,) = grid_rbd.repair_cache(root)["robots"]
+    assert (robot["name"], robot["outcome"]) == ("arm", "forgotten")
+    assert "register it again" in robot["reason"]
+    assert "collect" not in robot["reason"]
     assert grid_rbd.list_registered(root) == []
 
 

@@ -50,7 +50,9 @@ def test_a_registered_robot_can_be_named(run: Run, cache: tuple[str, Path], pend
     assert "crba: It is stored" in run("explain", "arm", *cache).out
     refused = run("explain", "arm", "--dtype", "float64", *cache)
     assert (refused.code, "planned as it was registered" in refused.err) == (2, True)
-    assert run("explain", "nobody", *cache).code == 3
+    unknown = run("explain", "armm", *cache)
+    assert (unknown.code, "no example or registered robot" in unknown.err) == (3, True)
+    assert "'arm'" in unknown.err
 
 
 def test_build_check_compares(
