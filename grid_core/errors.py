@@ -108,6 +108,12 @@ class CompileError(ToolchainError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a hint such as ``"; did you mean 'minv'?"`` for error messages, or ``""``."""
-    matches = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    """Return a hint such as ``"; did you mean 'minv'?"`` for error messages, or ``""``.
+
+    Names that contain the words of this one come before those that are spelled alike.
+    """
+    names = list(known)
+    longer = [other for other in names if name and f"_{name}_" in f"_{other}_"]
+    found = difflib.get_close_matches(name, longer, cutoff=0.0) + difflib.get_close_matches(name, names, cutoff=0.5)
+    matches = list(dict.fromkeys(found))[:3]
     return f"; did you mean {' or '.join(repr(m) for m in matches)}?" if matches else ""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from grid_backends.errors import (
+    BuildOptionError,
     ClosedHandleError,
     CudaError,
     DeviceMemoryError,
     FrameworkMissingError,
     NotAvailableError,
+    ReadOnlyError,
     RunnerMissingError,
     StaleModelError,
     UnitError,
@@ -59,6 +61,7 @@ __all__ = [
     "ArgumentError",
     "ArtifactIncompatibleError",
     "ArtifactNotFoundError",
+    "BuildOptionError",
     "ClosedHandleError",
     "CompileError",
     "ConsumerArtifactError",
@@ -78,6 +81,7 @@ __all__ = [
     "OutOfMemoryError",
     "PluginError",
     "PublishError",
+    "ReadOnlyError",
     "RefusedRecordError",
     "RobotNotRegisteredError",
     "RunnerMissingError",

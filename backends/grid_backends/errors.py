@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from grid_core.errors import OptionError
 from grid_store.errors import GridError
 
 __all__ = [
+    "BuildOptionError",
     "ClosedHandleError",
     "CudaError",
     "DeviceMemoryError",
     "FrameworkMissingError",
     "NotAvailableError",
+    "ReadOnlyError",
     "RunnerMissingError",
     "StaleModelError",
     "UnitError",
@@ -47,6 +50,14 @@ class ClosedHandleError(GridError, RuntimeError):
 
 class NotAvailableError(GridError, NotImplementedError, AttributeError):
     """A documented feature that this version does not have; to ``hasattr`` it is a missing attribute."""
+
+
+class BuildOptionError(NotAvailableError, OptionError):
+    """Something that a robot has only if it was built with an option; to ``hasattr`` it is a missing attribute."""
+
+
+class ReadOnlyError(GridError, AttributeError):
+    """An attribute of a handle was set that can only be read."""
 
 
 class UnknownMethodError(GridError, AttributeError):

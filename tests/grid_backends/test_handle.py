@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
-from grid_backends.errors import ClosedHandleError, NotAvailableError, UnknownMethodError
+from grid_backends.errors import ClosedHandleError, NotAvailableError, ReadOnlyError, UnknownMethodError
 from grid_backends.numpy import ReferenceFunctions, RobotHandle
 from grid_backends.numpy.unavailable import UNAVAILABLE
 from grid_core.errors import (
@@ -130,6 +132,25 @@ def test_attributes_that_do_not_exist_cannot_be_set(plain: RobotHandle) -> None:
         plain.threads_per_block = 1  # type: ignore[attr-defined]
     plain.threads = 1
     assert plain.threads == 1
+
+
+@pytest.mark.parametrize("name", ["nq", "num_joints", "joint_names"])
+def test_attributes_that_can_only_be_read_are_named(plain: RobotHandle, name: str) -> None:
+    with pytest.raises(ReadOnlyError, match=f"'{name}' can only be read; .*threads can be set") as raised:
+        setattr(plain, name, 3)
+    assert isinstance(raised.value, AttributeError)
+
+
+def test_handles_can_be_inspected_and_mocked(handle: RobotHandle) -> None:
+    assert not hasattr(handle, "joint_friction_width")
+    assert {"nq", "toy"} <= dict(inspect.getmembers(handle)).keys()
+    assert mock.create_autospec(handle).toy is not None
+
+
+@pytest.mark.parametrize("number", [[], None, -1, 1.0, True, 99, "0"])
+def test_blocks_that_there_are_not(plain: RobotHandle, number: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"coordinate_block: number is .*, expected an integer from 0 to"):
+        plain.coordinate_block(number)
 
 
 @pytest.mark.parametrize("duplicate", [pickle.dumps, copy.copy, copy.deepcopy])
@@ -253,6 +274,8 @@ def test_closed_handles_refuse_calls(make_handle: Callable[..., RobotHandle]) ->
     for method in (toy, handle.plaything, handle.pair_of_toys, handle.absent_toy):
         with pytest.raises(ClosedHandleError, match=r"handle is closed; get a new one with get_robot\('flyer'\)"):
             method(*zeros)
+    with pytest.raises(ClosedHandleError, match="handle is closed"), handle:
+        pass
     assert handle.nq == NQ
     assert "closed" in repr(handle)
 

@@ -159,8 +159,11 @@ def test_a_baked_robot_shows_its_values_and_refuses_others(root: Path, golden: A
             setter(value)
     with pytest.raises(NotAvailableError, match="runtime_inertia=True"):
         arm.attach_tool("iiwa_joint_7", mass=1.0)
-    with pytest.raises(OptionError, match="friction_model='tanh'"):
+    with pytest.raises(OptionError, match="friction_model='tanh'") as refused:
         _ = arm.joint_friction_width
+    assert isinstance(refused.value, AttributeError)
+    with pytest.raises(AttributeError, match="did you mean 'configuration_integrate'"):
+        arm.integrate(golden["q"], golden["qd"])
     with pytest.raises(TypeError, match="inertia_params"):
         arm.crba(golden["q"], inertia_params=arm.inertia_params)
 

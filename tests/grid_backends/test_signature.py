@@ -34,7 +34,7 @@ def test_shapes_are_numbers() -> None:
 def test_parameters_follow_the_declaration(handle: RobotHandle) -> None:
     text = "(q, qd, qdd=None, *, gravity=-9.81, f_ext=None, probe=None, out=None"
     own = ", stream=None" if handle.device == "cuda" else ""
-    assert str(inspect.signature(handle.toy)) == f"{text}{own}, _convention=None)"
+    assert str(inspect.signature(handle.toy)) == f"{text}{own})"
     assert handle.toy.__name__ == "toy"
     assert handle.toy.__qualname__ == f"{type(handle).__name__}.toy"
     with pytest.raises(TypeError, match="positional"):

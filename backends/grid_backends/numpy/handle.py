@@ -13,7 +13,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from grid_backends.errors import ClosedHandleError, NotAvailableError, UnknownMethodError
+from grid_backends.errors import ClosedHandleError, NotAvailableError, ReadOnlyError, UnknownMethodError
 from grid_backends.numpy.contexts import checked_slots, next_context
 from grid_backends.numpy.each import call_each
 from grid_backends.numpy.general import call_general
@@ -181,14 +181,23 @@ class RobotHandle(ParameterMethods):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
+        if hasattr(type(self), name):
+            return getattr(type(self), name).__get__(self)  # a property that this robot has not, which says why
         raise self._no_attribute(name, "method or attribute", dir(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
         kind = type(self)
-        if not name.startswith("_") and not hasattr(kind, name):
-            settable = [n for n in dir(kind) if getattr(getattr(kind, n), "fset", None)]
-            raise self._no_attribute(name, "attribute", settable, f"; {', '.join(settable)} can be set")
+        if not name.startswith("_"):
+            self._check_settable(name, getattr(kind, name, None))
         super().__setattr__(name, value)
+
+    def _check_settable(self, name: str, found: Any) -> None:
+        kind = type(self)
+        settable = [n for n in dir(kind) if getattr(getattr(kind, n), "fset", None)]
+        if found is None:
+            raise self._no_attribute(name, "attribute", settable, f"; {', '.join(settable)} can be set")
+        if isinstance(found, property) and name not in settable:
+            raise ReadOnlyError(f"robot {self.name!r}: {name!r} can only be read; {', '.join(settable)} can be set")
 
     def _no_attribute(self, name: str, what: str, known: Iterable[str], more: str = "") -> AttributeError:
         if name in self._unavailable:
@@ -214,6 +223,8 @@ class RobotHandle(ParameterMethods):
         )
 
     def __enter__(self) -> RobotHandle:
+        if self._closed:
+            self._refuse()
         return self
 
     def __exit__(
@@ -422,12 +433,12 @@ class RobotHandle(ParameterMethods):
             There is no block of that number.
         """
         blocks = self.model.coordinate_blocks
-        found = dict(enumerate(blocks)).get(number) if not isinstance(number, (bool, float)) else None
-        if found is None:
+        index = _index(number)
+        if index is None or index >= len(blocks):
             raise ArgumentError(
-                f"coordinate_block: number is {number!r}, expected an integer from 0 to {len(blocks) - 1}"
+                f"coordinate_block: number is {number!r:.80}, expected an integer from 0 to {len(blocks) - 1}"
             )
-        return found
+        return blocks[index]
 
     @property
     def joint_names(self) -> list[str]:
@@ -482,13 +493,19 @@ class RobotHandle(ParameterMethods):
 
 
 def _count(value: Any, argument: str) -> int:
+    number = _index(value)
+    if number is None:
+        raise ArgumentError(f"random: {argument} is {value!r:.80}, expected an integer of at least 0")
+    return number
+
+
+def _index(value: Any) -> int | None:
+    """Return an integer of at least 0, ``None`` for what is none."""
     try:
         number = operator.index(value)
     except TypeError:
-        number = -1
-    if number < 0 or isinstance(value, bool):
-        raise ArgumentError(f"random: {argument} is {value!r}, expected an integer of at least 0")
-    return number
+        return None
+    return None if number < 0 or isinstance(value, bool) else number
 
 
 def _finite(value: float) -> float | None:

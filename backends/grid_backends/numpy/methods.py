@@ -170,11 +170,11 @@ def choice_doc(choice: Choice | None) -> dict[str, str]:
 
 @cache
 def _shown(source: str, name: str) -> inspect.Signature:
-    """Return the signature of a method without what catches unknown keywords."""
+    """Return the signature of a method without private keywords and what catches unknown ones."""
     namespace: dict[str, Any] = {"inf": math.inf}
     exec(_compiled(source, name), namespace)  # noqa: S102
     whole = inspect.signature(namespace[name])
-    return whole.replace(parameters=[p for p in whole.parameters.values() if p.kind is not p.VAR_KEYWORD])
+    return whole.replace(parameters=[p for p in whole.parameters.values() if not p.name.startswith("_")])
 
 
 @cache

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from grid_backends.errors import NotAvailableError
+from grid_backends.errors import BuildOptionError
 from grid_backends.numpy.arguments import as_real
 from grid_backends.numpy.record import RobotRecord
 from grid_backends.numpy.tools import tool_of
-from grid_core.errors import ArgumentError, OptionError
+from grid_core.errors import ArgumentError
 from grid_core.kernel.tables import TABLES, described_values, tables_of
 from grid_core.keywords import closed_keywords
 from grid_core.model import Frame, UnphysicalInertiaWarning
@@ -86,7 +86,7 @@ class ParameterTables:
     def check_runtime(self, option: str, method: str) -> None:
         """Raise unless the build takes a table at run time."""
         if option not in self._record.settings.runtime:
-            raise NotAvailableError(
+            raise BuildOptionError(
                 f"robot {self._record.name!r}: {method} needs a build whose {option.replace('_', ' ')} table is "
                 f"taken at run time; register it with runtime_{option}=True"
             )
@@ -152,7 +152,7 @@ class ParameterMethods:
 
         Raises
         ------
-        NotAvailableError
+        BuildOptionError
             The robot was not built with ``runtime_inertia=True``.
         ArgumentError
             The shape does not fit, or a value is not finite.
@@ -179,7 +179,7 @@ class ParameterMethods:
 
         Raises
         ------
-        NotAvailableError
+        BuildOptionError
             The robot was not built with ``runtime_transform=True``.
         ArgumentError
             The shape does not fit, or a value is not finite.
@@ -202,7 +202,7 @@ class ParameterMethods:
 
         Raises
         ------
-        OptionError
+        BuildOptionError
             The robot was not built with ``friction_model="tanh"``.
         """
         self._check_smooth("joint_friction_width")
@@ -230,10 +230,8 @@ class ParameterMethods:
 
         Raises
         ------
-        NotAvailableError
-            The robot was not built with ``runtime_joint_dynamics=True``.
-        OptionError
-            A width is given for sign friction.
+        BuildOptionError
+            The robot was not built with ``runtime_joint_dynamics=True``, or a width is given for sign friction.
         ArgumentError
             The shape does not fit, a value is not finite, or a width is not positive.
         """
@@ -278,7 +276,7 @@ class ParameterMethods:
 
         Raises
         ------
-        NotAvailableError
+        BuildOptionError
             The robot was not built with ``runtime_inertia=True`` (which ``enable_tool=True`` sets).
         ArgumentError
             There is no such joint, it does not move, or a value does not fit.
@@ -339,7 +337,7 @@ class ParameterMethods:
 
     def _check_smooth(self, what: str) -> None:
         if self.friction_model != "tanh":
-            raise OptionError(
+            raise BuildOptionError(
                 f"robot {self._record.name!r}: {what} belongs to smooth friction, and this build has "
                 f"{self.friction_model!r} friction; register it with use_joint_dynamics=True and friction_model='tanh'"
             )
