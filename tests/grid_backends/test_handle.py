@@ -82,6 +82,20 @@ def test_wrong_draws_are_refused(plain: RobotHandle, seed: Any, n: Any) -> None:
     assert plain.random(np.int64(1), np.int32(2)).shape == (2, plain.nq)
 
 
+@pytest.mark.parametrize("batch", [10**13, 10**16])
+def test_results_that_fit_into_no_memory(handle: RobotHandle, batch: int) -> None:
+    """More than there is, and more than there could be."""
+    q = np.broadcast_to(np.zeros(NQ, handle.dtype), (batch, NQ))
+    size = batch * (NV + NV * NV) * np.dtype(handle.dtype).itemsize
+    with pytest.raises(OutOfMemoryError, match=f"pair_of_toys: .* take at least {size} bytes; call it with fewer"):
+        handle.pair_of_toys(q, np.zeros(NV))
+
+
+def test_errors_of_arguments_stay_what_they_are(handle: RobotHandle) -> None:
+    with pytest.raises(ArgumentError, match="has shape"):
+        handle.toy(np.zeros(NQ + 1), np.zeros(NV))
+
+
 def test_draws_that_fit_into_no_memory(plain: RobotHandle) -> None:
     for n in (10**15, 10**30):
         with pytest.raises(

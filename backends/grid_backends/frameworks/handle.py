@@ -39,7 +39,7 @@ class FrameworkHandle(RobotHandle):
         Its compiled units, and those of derivatives.
     """
 
-    _methods = MethodStyle({}, "None", "array")
+    _methods = MethodStyle({}, "None", "array", guarded=False)
     _unavailable = IN_FRAMEWORKS
     framework: str
     xp: Any

@@ -18,6 +18,7 @@ from grid_backends.numpy.contexts import checked_slots, next_context
 from grid_backends.numpy.each import call_each
 from grid_backends.numpy.general import call_general
 from grid_backends.numpy.layouts import BATCH_FIRST, BATCH_LAST, checked_layout
+from grid_backends.numpy.memory import check_memory
 from grid_backends.numpy.methods import CPU_METHODS, add_methods
 from grid_backends.numpy.parameters import ParameterMethods, ParameterTables
 from grid_backends.numpy.reading import Readings
@@ -111,6 +112,9 @@ class RobotHandle(ParameterMethods):
 
     def _general(self, index: int, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
         return call_general(self._signatures[index], self._calls[index], arguments, out, *where)
+
+    def _check_memory(self, index: int, arguments: tuple[Any, ...], error: Exception) -> None:
+        check_memory(self._signatures[index], arguments, error)
 
     def _read(self, index: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return what the readers of a method make of the caller's values."""

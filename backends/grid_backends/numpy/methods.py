@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from textwrap import indent
 from types import CodeType
 from typing import Any
 
@@ -22,13 +23,18 @@ def {name}({parameters}, **_unknown):
     if _convention is not None:
         self._check_convention(_convention)
 {reading}    arguments = ({arguments})
-    {call}
-"""
+{call}"""
+
+GUARD = """try:
+{call}
+except (MemoryError, ValueError) as error:
+    self._check_memory({index}, arguments, error)
+    raise"""
 
 READING = "    {names} = self._read({index}, ({names}))\n"
 
 CALL = """result = self._calls[{index}](arguments, {where})
-    return self._general({index}, arguments, {where}) if result is NotImplemented else result"""
+return self._general({index}, arguments, {where}) if result is NotImplemented else result"""
 
 TABLE = "self._tables[{0!r}] if {0} is None else {0}, "
 
@@ -61,11 +67,14 @@ class MethodStyle:
         What the function is called with after the arguments.
     arrays : str
         What results are, in the documentation.
+    guarded : bool
+        Whether results are memory of NumPy, so that a lack of it is explained.
     """
 
     parameters: Mapping[str, str]
     where: str
     arrays: str
+    guarded: bool = True
 
 
 OUT: Mapping[str, str] = {
@@ -116,7 +125,8 @@ def _method(
     tables = {table.name for table in signature.tables}
     arguments = "".join((TABLE if i.name in tables else "{0}, ").format(i.name) for i in signature.inputs)
     names = "".join(f"{i.name}, " for i in signature.readable)
-    call = CALL_SCAN if signature.algorithm.scan else CALL_EACH if signature.for_each else CALL
+    template = CALL_SCAN if signature.algorithm.scan else CALL_EACH if signature.for_each else CALL
+    call = template.format(index=index, where=style.where, choice=choice.name if choice else None)
     keyword = f"{choice.name}={choice.default!r}" if choice else ""
     parameters = ", ".join(filter(None, [_all_parameters(signature, style), keyword]))
     source = SOURCE.format(
@@ -124,7 +134,7 @@ def _method(
         parameters=parameters,
         reading=READING.format(names=names, index=index) if names else "",
         arguments=arguments,
-        call=call.format(index=index, where=style.where, choice=choice.name if choice else None),
+        call=indent(GUARD.format(call=indent(call, "    "), index=index) if style.guarded else call, "    "),
     )
     return _defined(signature, choice, source, qualname, style)
 
