@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grid_backends.numpy import RobotHandle
-from grid_core.errors import ArgumentError
+from grid_core.errors import ArgumentError, OutOfMemoryError
 from grid_core.kernel.settings import TraceSettings
-from grid_core.plugins.algorithm import Absent, Algorithm, Input, resolve
+from grid_core.plugins.algorithm import Absent, Algorithm, Input, Output, resolve
 from grid_core.plugins.robot_view import RobotView
+from grid_core.toolchains.workers import free_memory
 
 Arguments = dict[str, Any]
 
@@ -48,14 +49,45 @@ def sample_arguments(
     Returns
     -------
     dict of str to ndarray (batch, ...) or str
+
+    Raises
+    ------
+    OutOfMemoryError
+        They and the results of the call take more memory than is free.
     """
+    is_taken = _may_be_drawn if optional else _is_plain
+    chosen = [declared for declared in algorithm.inputs if declared.read is None and is_taken(declared)]
+    _check_memory(algorithm, chosen, handle, batch)
     generator = np.random.default_rng(seed)
     drawn = {
         declared.name: _draw(declared, handle, _axes(algorithm, declared, batch), generator).astype(handle.dtype)
-        for declared in algorithm.inputs
-        if declared.read is None and (_may_be_drawn(declared) if optional else _is_plain(declared))
+        for declared in chosen
     }
     return drawn | _frames(algorithm, handle, optional=optional)
+
+
+def _check_memory(algorithm: Algorithm, chosen: Sequence[Input], handle: RobotHandle, batch: int) -> None:
+    """Refuse a batch before the system ends the process for it: memory is promised first and missed when it is used."""
+    needed, free = _bytes(algorithm, chosen, handle, batch), free_memory()
+    if needed > free:
+        fits = max(1, batch * free // needed)
+        raise OutOfMemoryError(
+            f"batch is {batch}: arguments and results of {algorithm.name} take {needed / 1e6:.1f} MB, and "
+            f"{free / 1e6:.1f} MB are free; take at most {fits}"
+        )
+
+
+def _bytes(algorithm: Algorithm, chosen: Sequence[Input], handle: RobotHandle, batch: int) -> int:
+    """Return the bytes of all arguments and results, and of what drawing the largest argument takes meanwhile."""
+    inputs = [_scalars(declared, _axes(algorithm, declared, batch), handle) for declared in chosen]
+    rows = (batch,) if algorithm.scan is None else (batch, STEPS + 1)
+    outputs = [_scalars(declared, rows, handle) for declared in algorithm.outputs]
+    drawing = 2 * np.dtype(np.float64).itemsize * max(inputs, default=0)
+    return np.dtype(handle.dtype).itemsize * sum(inputs + outputs) + drawing
+
+
+def _scalars(declared: Input | Output, axes: tuple[int, ...], handle: RobotHandle) -> int:
+    return math.prod((*axes, *resolve(declared.shape, handle.dims)))
 
 
 def _is_plain(declared: Input) -> bool:

@@ -14,6 +14,7 @@ from grid_rbd.cli.options import JsonFlag
 from grid_rbd.cli.output import results, table, write_json
 from grid_store.tiers import TierSettings, TiersSettings, load_settings, save_settings
 from grid_store.tiers.keyring import key_files
+from grid_store.tiers.remote import Remote
 from grid_store.tiers.settings import TIMEOUT
 
 Url = Annotated[str, typer.Argument(help="Such as file:///shared/robots, s3://bucket/robots, https://host/robots.")]
@@ -58,9 +59,10 @@ def add_tier(
 ) -> None:
     """Ask one more tier, after the others; adding one again changes it."""
     tier = TierSettings(url, write, timeout, not unverified, dict(map(_option, options or ())))
-    settings = load_settings()
+    Remote(tier).check()
+    settings, keys = load_settings(), key_files()
     if sign_with is not None:
-        key_files().own_key(sign_with)
+        keys.own_key(sign_with)
     others = [other for other in settings.tiers if other.url != url]
     signing = sign_with or settings.sign_with
     if write and not unverified and signing is None:

@@ -37,7 +37,7 @@ from grid_store.size import Usage, usage_below
 from grid_store.staging import staging, sweep
 from grid_store.temporary import existing_substitute, substitute
 from grid_store.tiers.counters import read_counts
-from grid_store.usable import check_root, prepare
+from grid_store.usable import check_root, prepare, require_store
 from grid_store.verify import Finding, inspect, mend, set_entry_aside
 
 if TYPE_CHECKING:
@@ -166,8 +166,9 @@ class Store:
         Raises
         ------
         StoreUnavailableError
-            The root cannot be written.
+            The root cannot be written, or there is no store below it.
         """
+        require_store(self._layout)
         with _writing(self._layout):
             return mend(self._layout, prepare(self._layout))
 

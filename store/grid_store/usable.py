@@ -27,7 +27,8 @@ def check_root(layout: Layout) -> os.stat_result | None:
     UnsafeStoreError
         Others can write to the root or to the store below it, or the store is a symbolic link.
     StoreUnavailableError
-        The root cannot be read, is not a directory, or is relative (see :func:`~grid_store.layout.default_root`).
+        The root cannot be read, is a symbolic link to nothing, no directory, or relative (see
+        :func:`~grid_store.layout.default_root`).
     """
     if not layout.root.is_absolute():
         raise _unavailable(layout, "this user has no home directory")
@@ -37,13 +38,26 @@ def check_root(layout: Layout) -> os.stat_result | None:
             raise _unavailable(layout, "it is not a directory")
         _refuse_writable_for_others(layout.root, status)
         _refuse_writable_for_others(layout.base, refuse_symlink(layout.base))
-    except FileNotFoundError:
+    except FileNotFoundError as error:
+        if layout.root.is_symlink() and not layout.root.exists():
+            raise _unavailable(
+                layout, f"it is a symbolic link to {layout.root.readlink()}, which is not there"
+            ) from error
         return None
     except OSError as error:
         raise _unavailable(layout, error.strerror) from error
     if not os.access(layout.base, os.R_OK | os.X_OK):
         raise _unavailable(layout, "no permission to read it")
     return status
+
+
+def require_store(layout: Layout) -> None:
+    """Raise as :func:`check_root`, and ``StoreUnavailableError`` while there is no store below the root."""
+    if check_root(layout) is None:
+        raise StoreUnavailableError(
+            f"store {layout.root}: there is none, and nothing to repair; give the folder of a store "
+            "(cache_dir or GRID_RBD_CACHE_DIR), or build a robot first"
+        )
 
 
 def prepare(layout: Layout) -> Modes:

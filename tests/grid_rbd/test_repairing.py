@@ -75,7 +75,7 @@ def test_a_broken_record_is_forgotten(arm: dict[str, Any], root: Path) -> None:
     name.chmod(0o600)
     name.write_text("{")
     assert not grid_rbd.verify_cache(root)["ok"]
-    with pytest.raises(CorruptEntryError, match="nothing is collected, .* is broken"):
+    with pytest.raises(CorruptEntryError, match=r"nothing is collected, .* is broken"):
         grid_rbd.gc_cache(root)
     (robot,) = grid_rbd.repair_cache(root)["robots"]
     assert (robot["name"], robot["outcome"]) == ("arm", "forgotten")

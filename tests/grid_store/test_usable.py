@@ -152,3 +152,16 @@ def test_a_private_store_of_someone_else_is_left_alone(run: Run, open_path: Path
         key.digest,
     )
     assert output == "refused"
+
+
+def test_a_symbolic_link_to_nothing(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "gone")
+    with pytest.raises(StoreUnavailableError, match=r"link: it is a symbolic link to .*gone, which is not there"):
+        Store(link, strict=True).check_writable()
+
+
+def test_a_store_that_does_not_exist_is_not_repaired(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailableError, match=r"typo: there is none, .* give the folder of a store"):
+        Store(tmp_path / "typo").repair()
+    assert list(tmp_path.iterdir()) == []

@@ -31,6 +31,24 @@ class Remote:
         self.settings = settings
         self._opened: tuple[Any, str] | None = None
 
+    def check(self) -> None:
+        """Find out whether what this tier needs is installed; the tier itself is not asked.
+
+        Raises
+        ------
+        TierSettingsError
+            Its protocol is unknown, lacks a package, or does not take its options.
+        """
+        try:
+            in_time(self._open, self.settings.timeout)
+        except TierSettingsError:
+            raise
+        except Exception as error:
+            raise TierSettingsError(
+                f"tier {self.settings.url!r} cannot be opened: {error}; mend its URL or options, or install what its "
+                "protocol needs: pip install 'grid-rbd[tiers]' has files, s3 and http"
+            ) from error
+
     def statement(self, request: str) -> bytes | None:
         """Return the statement about a request, ``None`` if there is none."""
         return self._read(f"requests/{request[:2]}/{request}.json", LARGEST_STATEMENT)

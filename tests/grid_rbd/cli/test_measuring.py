@@ -86,4 +86,17 @@ def test_bench_as_a_table_and_as_a_document(run: Run, pendulum: Path) -> None:
 def test_batches_that_fit_nowhere_are_one_message(run: Run, pendulum: Path) -> None:
     ran = run("bench", pendulum, "-a", "crba", "--batch", "99999999999999", "--json")
     assert ran.code == 1
-    assert "not enough memory" in ran.document["error"]
+    assert "--batch is 99999999999999: arguments and results of crba take" in ran.document["error"]
+
+
+@pytest.mark.parametrize("command", ["bench", "try"])
+def test_a_batch_that_does_not_fit_is_refused(
+    run: Run, pendulum: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr("grid_rbd.samples.free_memory", lambda: 10_000_000)
+    ran = run(command, pendulum, "-a", "crba", "--batch", "1000000")
+    assert ran.code == 1
+    assert "--batch is 1000000: arguments and results of crba take 56.0 MB, and 10.0 MB are free" in ran.err
+    fits = int(ran.err.split("take at most ")[1].split()[0])
+    half = fits // 2 if command == "try" else fits  # which goes on in double precision
+    assert run(command, pendulum, "-a", "crba", "--batch", half).code == 0

@@ -166,3 +166,18 @@ def test_a_broken_configuration_is_told_and_not_passed_over(run: Run, url: str, 
     (tmp_path / "user" / "config" / "tiers.json").write_text("{")
     ran = run("list")
     assert (ran.code, "tiers.json cannot be understood" in ran.err) == (2, True)
+
+
+def test_a_protocol_that_nobody_knows_is_refused_at_once(run: Run) -> None:
+    ran = run("tiers", "add", "nosuch://x")
+    assert (ran.code, "tier 'nosuch://x' cannot be opened: Protocol not known: nosuch" in ran.err) == (2, True)
+    assert run("tiers", "list", "--json").document["tiers"] == []
+
+
+@pytest.mark.parametrize("package", ["fsspec.core", "grid_store.tiers.keys"])
+def test_what_tiers_need_is_missed_at_once(run: Run, url: str, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delattr("grid_store.tiers.keys", raising=False)
+    ran = run("tiers", "add", url)
+    assert (ran.code, "pip install 'grid-rbd[tiers]'" in ran.err) == (2, True)
+    assert run("tiers", "list", "--json").document["tiers"] == []
