@@ -32,7 +32,7 @@ def read_elements(source: Source) -> Clean:
         _complete_inertial(link, clean)
     for joint in clean.root.iterfind("joint"):
         _complete_joint(joint, clean)
-    if clean.root.get("name") is None:
+    if not clean.root.get("name", "").strip():
         clean.findings.append(
             Finding(Level.WARNING, "robot", 'has no name, "robot" is used; add name="..."', clean.lines[clean.root])
         )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grid_backends.numpy import ReferenceFunctions, RobotHandle, RobotRecord
-from grid_core.errors import ArgumentError, OptionError
+from grid_core.errors import ArgumentError, OptionError, OutOfMemoryError
 from grid_core.model import Model
 from grid_core.plugins.algorithm import Choice, Output, Scan
 from tests.grid_backends.toys import OUTER, TAU, TOY, declare, evaluate, expected
@@ -129,6 +129,13 @@ def test_errors(robot: Any, sample: Any) -> None:
         robot.march(*sample, out=np.empty((4, 3, robot.nv)))
     with pytest.raises(ArgumentError, match=r"out for 'path' has strides .* pass a C-contiguous array"):
         robot.march(*sample, out=np.moveaxis(np.empty((robot.nv, 4, 4)), 0, -1))
+
+
+@pytest.mark.parametrize(("batch", "steps"), [(10**13, 10), (4, 10**13)])
+def test_paths_that_fit_into_no_memory(robot: Any, batch: int, steps: int) -> None:
+    qd, qdd = (np.broadcast_to(np.zeros(robot.nv), (count, robot.nv)) for count in (batch, steps))
+    with pytest.raises(OutOfMemoryError, match=f"march: .* take at least {batch * steps * robot.nv * 8} bytes"):
+        robot.march(np.zeros(robot.nq), qd, qdd)
 
 
 def test_steps_are_rows_in_every_layout(robot: Any, sample: Any) -> None:

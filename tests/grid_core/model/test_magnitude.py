@@ -85,3 +85,8 @@ def test_multipliers_of_a_chain_stay_within_the_bound() -> None:
 def test_empty_names_are_refused(item: str, text: str) -> None:
     with pytest.raises(URDFParseError, match=f"{item} ' ?': the name is empty"):
         load_model(text)
+
+
+def test_robots_with_empty_names_have_none() -> None:
+    with pytest.warns(URDFWarning, match='robot: has no name, "robot" is used'):
+        assert load_model(pendulum().replace('robot name="r"', 'robot name=" "')).name == "robot"
