@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from grid_core.build import Event, Progress
+from grid_core.errors import OptionError
 
 QUIET = "GRID_RBD_QUIET"
 """Environment variable: set to 1 to show no bar."""
@@ -19,7 +20,21 @@ _log = logging.getLogger("grid_rbd.build")
 
 def on_terminal() -> bool:
     """Return whether somebody sees a bar."""
-    return sys.stderr.isatty() and os.environ.get(QUIET, "0") in ("", "0")
+    return not is_quiet() and sys.stderr.isatty()
+
+
+def is_quiet() -> bool:
+    """Return what ``GRID_RBD_QUIET`` asks for.
+
+    Raises
+    ------
+    OptionError
+        It is neither 0 nor 1.
+    """
+    text = os.environ.get(QUIET, "")
+    if text not in ("", "0", "1"):
+        raise OptionError(f"environment variable {QUIET} is {text!r}; set it to 1 to show no bar, to 0, or unset it")
+    return text == "1"
 
 
 @contextmanager

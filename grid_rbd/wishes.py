@@ -20,6 +20,7 @@ from grid_core.errors import KeywordError, OptionError, URDFParseError, nearest
 from grid_core.model.xml_source import Source, is_markup, path_text, read_file, read_source
 from grid_core.toolchains.architectures import Architectures, architectures, architectures_of, requested_architectures
 from grid_rbd.backends import check_backend
+from grid_rbd.environment import check_environment
 
 DEVICES = ("auto", "cpu", "cuda", "reference")
 CONVENTIONS = ("pinocchio", "mujoco")
@@ -79,10 +80,11 @@ def make_wish(source: Source, options: Mapping[str, Any]) -> Wish:
     Raises
     ------
     OptionError
-        An option is unknown, has a wrong value, or contradicts another.
+        An option is unknown, has a wrong value, or contradicts another; or an environment variable has a wrong value.
     NotAvailableError
         An option belongs to a part that this version does not have.
     """
+    check_environment()
     wanted = dict(options)
     backend = check_backend(wanted.pop("backend", "numpy"))
     convention = check_convention(wanted.pop("output_convention", "pinocchio"))

@@ -30,9 +30,20 @@ def worker_count(jobs: int) -> int:
     OptionError
         ``GRID_RBD_BUILD_JOBS`` is not a positive integer.
     """
-    wanted = os.environ.get(JOBS_VARIABLE)
-    limit = _from_variable(wanted) if wanted else min(usable_cpus(), free_memory() // BYTES_PER_JOB)
+    limit = requested_jobs() or min(usable_cpus(), free_memory() // BYTES_PER_JOB)
     return max(1, min(jobs, limit))
+
+
+def requested_jobs() -> int | None:
+    """Return ``GRID_RBD_BUILD_JOBS``, ``None`` if it is not set; raises as :func:`worker_count`."""
+    text = os.environ.get(JOBS_VARIABLE)
+    if not text:
+        return None
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise OptionError(
+            f"{JOBS_VARIABLE}={text!r} is not a positive integer; set it to a number of parallel compilers or unset it"
+        )
+    return int(text)
 
 
 class _Slots:
@@ -87,11 +98,3 @@ def _cgroup_memory(unlimited: int) -> int:
     except OSError:
         return unlimited
     return unlimited if limit == "max" else max(0, int(limit) - used + (int(cached.group(1)) if cached else 0))
-
-
-def _from_variable(text: str) -> int:
-    if not text.strip().isdecimal() or int(text) < 1:
-        raise OptionError(
-            f"{JOBS_VARIABLE}={text!r} is not a positive integer; set it to a number of parallel compilers or unset it"
-        )
-    return int(text)
