@@ -216,6 +216,8 @@ def test_bodies_that_can_be_break_no_rule(bodies: Any) -> None:
         (lambda r: r.set_joint_dynamics(damping=[1.0, 2.0]), r"damping has shape \(2,\), expected \(7,\)"),
         (lambda r: r.set_joint_dynamics(friction_width=0.0), "friction_width is 0.0, expected positive"),
         (lambda r: r.set_joint_dynamics(armature=np.inf), "armature is inf"),
+        (lambda r: r.set_inertia_params(np.full((7, 10), 1e300)), r"params is 1e\+300 at \(0, 0\); .* at most 1e\+09"),
+        (lambda r: r.attach_tool("iiwa_joint_7", mass=1e300), r"mass is 1e\+300, .* at most 1e\+09"),
         (lambda r: r.attach_tool("iiwa_joint_77", mass=1.0), "attach_tool: robot .*did you mean 'iiwa_joint_7'"),
         (lambda r: r.attach_tool("iiwa_joint_7", mass=-1.0), "mass is -1.0, expected at least 0"),
         (lambda r: r.attach_tool("iiwa_joint_7", mass=1.0, com=[0, 0]), "com is .*expected \\(3,\\)"),

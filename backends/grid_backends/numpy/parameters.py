@@ -18,6 +18,7 @@ from grid_core.errors import ArgumentError
 from grid_core.kernel.tables import TABLES, described_values, tables_of
 from grid_core.keywords import closed_keywords
 from grid_core.model import Frame, UnphysicalInertiaWarning
+from grid_core.model.description import MAGNITUDE
 from grid_core.model.findings import user_level
 from grid_core.model.physical import broken_rule
 from grid_core.plugins.robot_view import Tool
@@ -155,7 +156,7 @@ class ParameterMethods:
         BuildOptionError
             The robot was not built with ``runtime_inertia=True``.
         ArgumentError
-            The shape does not fit, or a value is not finite.
+            The shape does not fit, or a value is not finite or beyond 1e9 in magnitude.
         """
         method = "set_inertia_params"
         values = self._checked("inertia", method, params)
@@ -182,7 +183,7 @@ class ParameterMethods:
         BuildOptionError
             The robot was not built with ``runtime_transform=True``.
         ArgumentError
-            The shape does not fit, or a value is not finite.
+            The shape does not fit, or a value is not finite or beyond 1e9 in magnitude.
         """
         self._parameters.set("transform", self._checked("transform", "set_transform_params", params))
 
@@ -233,7 +234,7 @@ class ParameterMethods:
         BuildOptionError
             The robot was not built with ``runtime_joint_dynamics=True``, or a width is given for sign friction.
         ArgumentError
-            The shape does not fit, a value is not finite, or a width is not positive.
+            The shape does not fit, a value is not finite or beyond 1e9 in magnitude, or a width is not positive.
         """
         self._parameters.check_runtime("joint_dynamics", "set_joint_dynamics")
         if friction_width is not None:
@@ -324,7 +325,7 @@ class ParameterMethods:
         values = as_real(params, f"{method}: params", np.dtype(np.float64)).astype(np.float64)
         if values.shape not in (shape, (shape[0] * shape[1],)):
             raise ArgumentError(f"{method}: params has shape {values.shape}, expected {shape} or {shape[0] * shape[1]}")
-        return _finite(values.reshape(shape), f"{method}: params")
+        return _bounded(values.reshape(shape), f"{method}: params")
 
     def _row(self, name: str, value: ArrayLike, size: int) -> Array:
         what = f"set_joint_dynamics: {name}"
@@ -333,7 +334,7 @@ class ParameterMethods:
             raise ArgumentError(f"{what} has shape {row.shape}, expected ({size},), one value per velocity slot")
         if name == "friction_width" and not np.all(row > 0.0):
             raise ArgumentError(f"{what} is {row.tolist()}, expected positive values (rad/s, m/s)")
-        return _finite(row, what)
+        return _bounded(row, what)
 
     def _check_smooth(self, what: str) -> None:
         if self.friction_model != "tanh":
@@ -349,10 +350,13 @@ def _warn_if_unphysical(parameters: Array, what: str) -> None:
         warnings.warn(f"{what}: {rule}; it is used as given", UnphysicalInertiaWarning, stacklevel=user_level())
 
 
-def _finite(values: Array, what: str) -> Array:
-    if not np.isfinite(values).all():
-        index = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
-        raise ArgumentError(f"{what} is {values[index]} at {index}; model parameters are finite numbers")
+def _bounded(values: Array, what: str) -> Array:
+    beyond = np.argwhere(~(np.abs(values) <= MAGNITUDE))
+    if len(beyond):
+        index = tuple(beyond[0].tolist())
+        raise ArgumentError(
+            f"{what} is {values[index]} at {index}; model parameters are finite, at most {MAGNITUDE:g} in magnitude"
+        )
     return values
 
 

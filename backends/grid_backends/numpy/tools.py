@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from grid_backends.numpy.arguments import as_real
 from grid_core.errors import ArgumentError
 from grid_core.model import Model, Placement
+from grid_core.model.description import MAGNITUDE
 from grid_core.plugins.robot_view import Tool
 
 Array = NDArray[np.float64]
@@ -72,7 +73,9 @@ def _pose(value: ArrayLike) -> Placement:
 
 def _numbers(value: Any, name: str, shapes: tuple[tuple[int, ...], ...]) -> Array:
     array = as_real(value, f"attach_tool: {name}", np.dtype(np.float64)).astype(np.float64)
-    if array.shape not in shapes or not np.isfinite(array).all():
+    if array.shape not in shapes or not np.all(np.abs(array) <= MAGNITUDE):
         expected = " or ".join("a number" if not shape else str(shape) for shape in shapes)
-        raise ArgumentError(f"attach_tool: {name} is {value!r:.80}, expected {expected}, all finite")
+        raise ArgumentError(
+            f"attach_tool: {name} is {value!r:.80}, expected {expected}, at most {MAGNITUDE:g} in magnitude"
+        )
     return array
