@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 from grid_core.errors import ToolchainError
+from grid_core.toolchains.guard import guarded
 
 T = TypeVar("T")
 
@@ -129,8 +130,8 @@ def call_in_time(job: Callable[[], T]) -> T:
 def run_logged(command: Sequence[str], *, cwd: Path, log: Path) -> int:
     """Run a command without input, its output going to ``log`` behind the command itself; return the exit status.
 
-    The process and its children (a compiler driver has several) form a group that dies with the call. What they keep
-    for a while is in ``cwd``, so that whoever removes that folder removes it too.
+    The process and its children (a compiler driver has several) form a group that dies with the call, and with this
+    process. What they keep for a while is in ``cwd``, so that whoever removes that folder removes it too.
     """
     with log.open("wb") as sink:
         sink.write(f"{shlex.join(command)}\n".encode())
@@ -147,7 +148,8 @@ def run_logged(command: Sequence[str], *, cwd: Path, log: Path) -> int:
     children = _current.get() or Children()
     with children.holding(process):
         try:
-            children.note_memory(_wait(process))
+            with guarded(process.pid):
+                children.note_memory(_wait(process))
         except BaseException:
             kill(process)
             process.wait()

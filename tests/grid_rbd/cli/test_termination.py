@@ -80,6 +80,18 @@ def test_a_command_ends_in_order(sent: int, code: int, said: str, waiting: Path,
     assert (leftovers(tmp_path), compilers(tmp_path)) == ([], [])
 
 
+def test_a_killed_build_takes_its_compilers_along(waiting: Path, tmp_path: Path) -> None:
+    process = build(waiting, tmp_path, "from grid_rbd.cli import main; main()", "build", "arm7", "-a", "crba,minv")
+    assert compilers(tmp_path)
+    time.sleep(0.1)  # the compiler runs a moment before its guard does
+    process.kill()
+    process.communicate(timeout=60)
+    deadline = time.monotonic() + 10.0
+    while compilers(tmp_path):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def test_the_next_build_sweeps_up_after_a_library_that_was_killed(waiting: Path, stub: Stub, tmp_path: Path) -> None:
     import grid_rbd
     from grid_rbd.examples import find_description
@@ -90,8 +102,6 @@ def test_the_next_build_sweeps_up_after_a_library_that_was_killed(waiting: Path,
     process.communicate(timeout=60)
     assert process.returncode == -signal.SIGTERM
     assert len(leftovers(tmp_path)) == 2
-    for pid in compilers(tmp_path):
-        os.kill(pid, signal.SIGKILL)
     grid_rbd.load_robot(
         find_description("quadruped12"), algorithm_list="crba", compiler=stub.command, cache_dir=tmp_path / "store"
     )
