@@ -32,7 +32,7 @@ def find_description(robot: str | Path, registered: Sequence[str] = ()) -> Path:
         return shipped[str(robot)]
     if path.exists():  # a folder, say: whoever reads it tells what it is
         return path
-    kinds, names = "example or registered" if registered else "example", [*shipped, *registered]
+    kinds, names = "example or registered" if registered else "example", list(dict.fromkeys((*shipped, *registered)))
     raise DescriptionNotFoundError(
         f"there is no file {str(robot)!r} and no {kinds} robot of that name{nearest(str(robot), names)}; "
         f"give the path of a URDF file, or one of {', '.join(names)}"

@@ -72,8 +72,8 @@ def _check_memory(algorithm: Algorithm, chosen: Sequence[Input], handle: RobotHa
     if needed > free:
         fits = max(1, batch * free // needed)
         raise OutOfMemoryError(
-            f"batch is {batch}: arguments and results of {algorithm.name} take {needed / 1e6:.1f} MB, and "
-            f"{free / 1e6:.1f} MB are free; take at most {fits}"
+            f"batch is {batch}: arguments and results of {algorithm.name} take {needed / 1e9:.3g} GB, and "
+            f"{free / 1e9:.3g} GB are free; take at most {fits}"
         )
 
 

@@ -26,3 +26,8 @@ def test_what_is_neither_gets_the_names() -> None:
         find_description("arm")
     with pytest.raises(FileNotFoundError):
         find_description("no/such/file.urdf")
+
+
+def test_registered_names_are_listed_once() -> None:
+    with pytest.raises(DescriptionNotFoundError, match="one of arm7, humanoid29, quadruped12, mine$"):
+        find_description("no/such/file.urdf", ["arm7", "mine"])

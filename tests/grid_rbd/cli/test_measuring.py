@@ -96,7 +96,7 @@ def test_a_batch_that_does_not_fit_is_refused(
     monkeypatch.setattr("grid_rbd.samples.free_memory", lambda: 10_000_000)
     ran = run(command, pendulum, "-a", "crba", "--batch", "1000000")
     assert ran.code == 1
-    assert "--batch is 1000000: arguments and results of crba take 56.0 MB, and 10.0 MB are free" in ran.err
+    assert "--batch is 1000000: arguments and results of crba take 0.056 GB, and 0.01 GB are free" in ran.err
     fits = int(ran.err.split("take at most ")[1].split()[0])
     half = fits // 2 if command == "try" else fits  # which goes on in double precision
     assert run(command, pendulum, "-a", "crba", "--batch", half).code == 0
