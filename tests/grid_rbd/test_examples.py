@@ -29,5 +29,5 @@ def test_what_is_neither_gets_the_names() -> None:
 
 
 def test_registered_names_are_listed_once() -> None:
-    with pytest.raises(DescriptionNotFoundError, match="one of arm7, humanoid29, quadruped12, mine$"):
+    with pytest.raises(DescriptionNotFoundError, match=r"one of arm7, humanoid29, quadruped12, mine$"):
         find_description("no/such/file.urdf", ["arm7", "mine"])
