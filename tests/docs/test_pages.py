@@ -48,6 +48,15 @@ OWN_STORE = {"store.md"}
 """Pages that look at all of a store."""
 
 
+@pytest.fixture(autouse=True)
+def forget_modules(tmp_path: Path) -> Iterator[None]:
+    """Forget what a page imports from its copy of the examples, which other tests import from the checkout."""
+    yield
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
 @pytest.mark.filterwarnings("ignore::grid_core.model.findings.URDFWarning")
 @pytest.mark.parametrize("page", [p for p in PAGES if any(blocks(p))], ids=lambda page: page.name)
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
