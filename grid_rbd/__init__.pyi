@@ -12,6 +12,7 @@ from .errors import ArchiveError as ArchiveError
 from .errors import ArgumentError as ArgumentError
 from .errors import ArtifactIncompatibleError as ArtifactIncompatibleError
 from .errors import ArtifactNotFoundError as ArtifactNotFoundError
+from .errors import BuildOptionError as BuildOptionError
 from .errors import ClosedHandleError as ClosedHandleError
 from .errors import CompileError as CompileError
 from .errors import ConsumerArtifactError as ConsumerArtifactError
@@ -31,6 +32,7 @@ from .errors import OptionError as OptionError
 from .errors import OutOfMemoryError as OutOfMemoryError
 from .errors import PluginError as PluginError
 from .errors import PublishError as PublishError
+from .errors import ReadOnlyError as ReadOnlyError
 from .errors import RefusedRecordError as RefusedRecordError
 from .errors import RobotNotRegisteredError as RobotNotRegisteredError
 from .errors import RunnerMissingError as RunnerMissingError

@@ -44,7 +44,7 @@ def _dask() -> Iterator[Executor]:
 
 EXECUTORS = {
     "threads": lambda: ThreadPoolExecutor(4),
-    "processes": lambda: ProcessPoolExecutor(2, get_context("forkserver")),
+    "processes": lambda: ProcessPoolExecutor(2, get_context("spawn")),
     "dask": _dask,
 }
 ROBOTS = [
@@ -137,7 +137,7 @@ def test_workers_refuse_other_sources(job: dict[str, Any], component: str) -> No
 def test_a_refusal_reaches_whoever_asked(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grid_core.toolchains.cxx.CxxCompiler.identity", lambda self: {"kind": "gcc", "version": "99"})
     with (
-        ProcessPoolExecutor(1, get_context("forkserver")) as executor,
+        ProcessPoolExecutor(1, get_context("spawn")) as executor,
         pytest.raises(grid_rbd.ToolchainMismatchError, match="was made with gcc 99"),
     ):
         grid_rbd.build_many(ROBOTS[:1], executor=executor, cache_dir=root)

@@ -54,6 +54,13 @@ def test_everything_public_is_there() -> None:
         assert getattr(grid_rbd, name).__doc__ or name == "__version__"
 
 
+def test_every_error_has_a_public_name() -> None:
+    import grid_rbd
+    from grid_rbd import errors
+
+    assert {*errors.__all__} <= {*grid_rbd.__all__}
+
+
 def test_results_have_their_declared_classes() -> None:
     import grid_rbd
 

@@ -41,10 +41,10 @@ def work():
             with store.lease(key.digest):
                 if (entry := store.get(key.digest)) is not None:
                     check(entry, n)
-        except EntryMissingError:
+        except (EntryMissingError, FileNotFoundError):  # a forced build is just putting another copy there
             pass
         except CorruptEntryError as error:
-            if "cannot be read (No such file" not in str(error):  # a forced build has put another copy there
+            if "cannot be read (No such file" not in str(error):  # the same
                 raise
         store.record(Key({"input": n}), key.digest)
         if mine.random() < 0.3:
