@@ -49,12 +49,19 @@ OWN_STORE = {"store.md"}
 
 
 @pytest.fixture(autouse=True)
-def forget_modules(tmp_path: Path) -> Iterator[None]:
-    """Forget what a page imports from its copy of the examples, which other tests import from the checkout."""
+def forget_modules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Let a page import from its copy of the examples what other tests import from the checkout."""
+    for name in imported_from(CHECKOUT / "examples"):
+        monkeypatch.delitem(sys.modules, name)
     yield
-    for name, module in list(sys.modules.items()):
-        if str(getattr(module, "__file__", None)).startswith(str(tmp_path)):
-            del sys.modules[name]
+    for name in imported_from(tmp_path):
+        del sys.modules[name]
+
+
+def imported_from(folder: Path) -> list[str]:
+    return [
+        name for name, module in sys.modules.items() if str(getattr(module, "__file__", "")).startswith(str(folder))
+    ]
 
 
 @pytest.mark.filterwarnings("ignore::grid_core.model.findings.URDFWarning")
