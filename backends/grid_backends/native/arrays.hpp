@@ -10,10 +10,9 @@ namespace grid {
 
 namespace py = pybind11;
 
-inline const py::detail::npy_api& numpy() {
-    static const py::detail::npy_api& api = py::detail::npy_api::get();
-    return api;
-}
+// The first call lets go of Python's lock for a moment, so it must not be in an initialiser of a static: whoever waited
+// for that would hold the lock.
+inline const py::detail::npy_api& numpy() { return py::detail::npy_api::get(); }
 
 inline bool is_array(PyObject* value) { return Py_TYPE(value) == numpy().PyArray_Type_; }
 
