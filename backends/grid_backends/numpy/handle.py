@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import operator
 import sys
-from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grid_backends.errors import ClosedHandleError, NotAvailableError, ReadOnlyError, UnknownMethodError
+from grid_backends.errors import ClosedHandleError, NotAvailableError
+from grid_backends.numpy.attributes import GuardedAttributes
 from grid_backends.numpy.contexts import checked_slots, next_context
 from grid_backends.numpy.each import call_each
 from grid_backends.numpy.general import call_general
@@ -28,15 +27,8 @@ from grid_backends.numpy.signature import Signature
 from grid_backends.numpy.stacked import unstack
 from grid_backends.numpy.threads import checked_threads, default_threads
 from grid_backends.numpy.unavailable import UNAVAILABLE
-from grid_core.errors import (
-    AlgorithmNotBuiltError,
-    ArgumentError,
-    GridError,
-    OptionError,
-    OutOfMemoryError,
-    nearest,
-)
-from grid_core.keywords import closed_keywords, unknown_in
+from grid_core.errors import AlgorithmNotBuiltError, ArgumentError, GridError, OptionError, OutOfMemoryError, nearest
+from grid_core.keywords import closed_keywords
 from grid_core.model import Frame, Joint, Model
 
 CONVENTIONS = ("pinocchio", "mujoco")
@@ -44,7 +36,7 @@ CONVENTIONS = ("pinocchio", "mujoco")
 Limits = list[list[float | None] | None]
 
 
-class RobotHandle(ParameterMethods):
+class RobotHandle(GuardedAttributes, ParameterMethods):
     """A robot whose algorithms are methods on NumPy arrays.
 
     Every method takes arrays with any leading batch axes; arrays without them are shared by all samples. Inputs of any
@@ -59,7 +51,7 @@ class RobotHandle(ParameterMethods):
     """
 
     _methods = CPU_METHODS
-    _unavailable: Mapping[str, str] = UNAVAILABLE
+    _unavailable = UNAVAILABLE
 
     def __new__(cls, record: RobotRecord, functions: FunctionProvider) -> RobotHandle:  # noqa: ARG004
         methods = add_methods(cls, tuple(record.signatures.values()), cls._methods)
@@ -177,37 +169,6 @@ class RobotHandle(ParameterMethods):
                 f"robot {self.name!r}: the MuJoCo convention on a floating base is not available in this version; use "
                 "'pinocchio' and convert inputs and outputs (on a fixed base both are the same)"
             )
-
-    def _refuse_keywords(self, method: str, unknown: Mapping[str, Any]) -> NoReturn:
-        """Raise for keywords that a method does not take, with its signature."""
-        raise unknown_in(method, inspect.signature(getattr(self, method)), next(iter(unknown)))
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        if hasattr(type(self), name):
-            return getattr(type(self), name).__get__(self)  # a property that this robot has not, which says why
-        raise self._no_attribute(name, "method or attribute", dir(self))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        kind = type(self)
-        if not name.startswith("_"):
-            self._check_settable(name, getattr(kind, name, None))
-        super().__setattr__(name, value)
-
-    def _check_settable(self, name: str, found: Any) -> None:
-        kind = type(self)
-        settable = [n for n in dir(kind) if getattr(getattr(kind, n), "fset", None)]
-        if found is None:
-            raise self._no_attribute(name, "attribute", settable, f"; {', '.join(settable)} can be set")
-        if isinstance(found, property) and name not in settable:
-            raise ReadOnlyError(f"robot {self.name!r}: {name!r} can only be read; {', '.join(settable)} can be set")
-
-    def _no_attribute(self, name: str, what: str, known: Iterable[str], more: str = "") -> AttributeError:
-        if name in self._unavailable:
-            return NotAvailableError(f"robot {self.name!r} has no {name!r}: {self._unavailable[name]}")
-        public = {*(n for n in known if not n.startswith("_")), *self._unavailable}
-        return UnknownMethodError(f"robot {self.name!r} has no {what} {name!r}{nearest(name, public)}{more}")
 
     # -- closing ------------------------------------------------------------------------------------------------------
 
