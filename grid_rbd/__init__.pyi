@@ -62,6 +62,7 @@ from .maintenance import default_cache_dir as default_cache_dir
 from .maintenance import gc_cache as gc_cache
 from .maintenance import list_registered as list_registered
 from .planning import build_plan as build_plan
+from .pushing import push_robots as push_robots
 from .registering import load_robot as load_robot
 from .registering import register_robot as register_robot
 from .repairing import repair_cache as repair_cache

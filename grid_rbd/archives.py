@@ -1,55 +1,59 @@
-"""Archives: registered robots in one file, for machines without network or compiler."""
+"""Archives: registered robots and artifacts in one file, for machines without network or compiler."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from grid_consumers import record as artifact_record
+from grid_consumers.recipe import is_name as is_artifact_name
+from grid_core.build import record as robot_record
 from grid_core.build.options import flag
-from grid_core.build.record import faults
-from grid_core.errors import OptionError, RobotNotRegisteredError, nearest
+from grid_core.errors import OptionError
 from grid_core.model.xml_source import path_text
-from grid_rbd.basics import checked_name, open_store
+from grid_rbd.basics import is_name, open_store
 from grid_rbd.keywords import checked_keywords
+from grid_rbd.selection import selected
 from grid_rbd.warming import FACTS
-from grid_store import ArchiveError, Store
+from grid_store import ArchiveError, Bound, Store
 
 
 @checked_keywords
 def export_robots(
-    output: str | Path, names: Sequence[str] | None = None, cache_dir: str | Path | None = None
+    output: str | Path,
+    names: Sequence[str] | None = None,
+    cache_dir: str | Path | None = None,
+    *,
+    artifacts: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Write registered robots into one file, with all that :func:`get_robot` needs of them.
+    """Write registered robots and artifacts into one file, with all that loading them needs.
 
     Parameters
     ----------
     output : path
         The file; it appears when it is complete.
     names : sequence of str, optional
-        Default: all robots.
+        Robots. Without them and ``artifacts``, all robots and artifacts.
     cache_dir : path, optional
+    artifacts : sequence of str, optional
+        Artifacts of consumer projects, as ``CONSUMER/NAME``.
 
     Returns
     -------
     dict
-        ``path, bytes, robots`` (names)``, entries`` (how many).
+        ``path, bytes, robots, artifacts`` (names)``, entries`` (how many).
 
     Raises
     ------
-    RobotNotRegisteredError
-        A name is not registered.
+    RobotNotRegisteredError, ArtifactNotFoundError
+        There is none of that name.
     OptionError
-        The file cannot be written, or ``names`` is no sequence of names.
+        The file cannot be written, or what is given is no sequence of names.
     """
     target, store = _file(output, "output"), open_store(cache_dir, strict=True)
-    chosen = store.names() if names is None else _names(names)
-    for name in chosen:
-        if store.resolve(name) is None:
-            raise RobotNotRegisteredError(
-                name, f"no robot {name!r} is registered in {store.root}{nearest(name, store.names())}"
-            )
+    chosen = selected(names, artifacts, store)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with part.open("xb") as stream:
@@ -59,12 +63,18 @@ def export_robots(
         raise OptionError(f"output: {target} cannot be written: {error.strerror}; give another file") from error
     finally:
         part.unlink(missing_ok=True)
-    return {"path": str(target), "bytes": target.stat().st_size, "robots": chosen, "entries": len(entries)}
+    return {
+        "path": str(target),
+        "bytes": target.stat().st_size,
+        "robots": [bound.name for bound in chosen if bound.consumer is None],
+        "artifacts": [str(bound) for bound in chosen if bound.consumer is not None],
+        "entries": len(entries),
+    }
 
 
 @checked_keywords
 def import_robots(archive: str | Path, cache_dir: str | Path | None = None, *, replace: bool = False) -> dict[str, Any]:
-    """Take over the robots of a file that :func:`export_robots` wrote.
+    """Take over the robots and artifacts of a file that :func:`export_robots` wrote.
 
     Nothing of it is executed or unpickled, and every file is compared with its digest before it is kept. But digests do
     not tell who made the file: as with any program, take archives only from those whom you trust.
@@ -80,8 +90,8 @@ def import_robots(archive: str | Path, cache_dir: str | Path | None = None, *, r
     -------
     dict
         ``cache_dir``; ``entries`` and ``present``, how many were new and how many known; ``robots``, a list of
-        ``{"name", "outcome", "reason"}`` with the outcomes ``"registered"``, ``"present"`` and ``"refused"``; ``ok``,
-        whether none was refused.
+        ``{"name", "outcome", "reason"}`` with the outcomes ``"registered"``, ``"present"`` and ``"refused"``;
+        ``artifacts``, the same of artifacts, by ``CONSUMER/NAME``; ``ok``, whether none was refused.
 
     Raises
     ------
@@ -98,44 +108,48 @@ def import_robots(archive: str | Path, cache_dir: str | Path | None = None, *, r
         raise OptionError(f"archive: there is no file {str(source)!r}") from error
     except IsADirectoryError as error:
         raise OptionError(f"archive: {source} is a directory, expected a file") from error
-    robots = [_bound(name, record, store, force=force) for name, record in found.names.items()]
+    taken = {bound: _bound(bound, record, store, force=force) for bound, record in found.names.items()}
     return {
         "cache_dir": str(store.root),
         "entries": len(found.entries),
         "present": len(found.present),
-        "robots": robots,
-        "ok": all(robot["outcome"] != "refused" for robot in robots),
+        "robots": [outcome for bound, outcome in taken.items() if bound.consumer is None],
+        "artifacts": [outcome for bound, outcome in taken.items() if bound.consumer is not None],
+        "ok": all(outcome["outcome"] != "refused" for outcome in taken.values()),
     }
 
 
-def _bound(name: str, record: Mapping[str, Any], store: Store, *, force: bool) -> dict[str, str]:
+def _bound(bound: Bound, record: Mapping[str, Any], store: Store, *, force: bool) -> dict[str, str]:
     """Bind a name unless that is refused, and say what happened."""
-    before = store.resolve(name)
+    outcome = {"name": str(bound), "outcome": "refused", "reason": ""}
+    before = store.resolve(bound.name, consumer=bound.consumer)
     if before == record:
-        return {"name": name, "outcome": "present", "reason": ""}
-    reason = _refusal(record)
+        return {**outcome, "outcome": "present"}
+    reason = _refusal_of_robot(bound.name, record) if bound.consumer is None else _refusal_of_artifact(bound, record)
     if before is not None and not force:
-        reason = "the name means another robot here; import with replace to let it mean this one"
+        reason = "the name means another one here; import with replace to let it mean this one"
     if reason:
-        return {"name": name, "outcome": "refused", "reason": reason}
-    store.bind(name, record)
-    return {"name": name, "outcome": "registered", "reason": ""}
+        return {**outcome, "reason": reason}
+    store.bind(bound.name, record, consumer=bound.consumer)
+    return {**outcome, "outcome": "registered"}
 
 
-def _refusal(record: Mapping[str, Any]) -> str:
-    if reasons := faults(record):
+def _refusal_of_artifact(bound: Bound, record: Mapping[str, Any]) -> str:
+    if not (is_artifact_name(bound.name) and is_artifact_name(str(bound.consumer))):
+        return "it is no name of an artifact"
+    return "; ".join(artifact_record.faults(record))
+
+
+def _refusal_of_robot(name: str, record: Mapping[str, Any]) -> str:
+    if not is_name(name):
+        return "it is no name of a robot"
+    if reasons := robot_record.faults(record):
         return "; ".join(reasons)
     if missing := [name for name in FACTS if name not in record["facts"]]:
         return f"its record is broken: its facts lack {', '.join(missing)}"
     if files := record["plugin_files"]:  # a path from elsewhere that would be executed as Python
         return f"it needs the plugin file {files[0]}, which an archive cannot bring; install the plugin as a package"
     return ""
-
-
-def _names(names: object) -> list[str]:
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise OptionError(f"names is {names!r:.80}, expected a sequence of names, such as ['arm']")
-    return [checked_name(name) for name in names]
 
 
 def _file(path: object, argument: str) -> Path:

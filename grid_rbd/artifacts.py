@@ -129,7 +129,8 @@ friction_width, runtime_inertia, runtime_transform, runtime_joint_dynamics
     -------
     ConsumerArtifact or dict
         With ``plan_only`` a dict: ``consumer, name, cache_dir, cuda_arch, code_options, identity, input_key, sources,
-        headers, defines, content_key, cached, stale_reasons, store_dir, would``.
+        headers, defines, content_key, cached, tier, stale_reasons, store_dir, would``; ``tier`` is the URL of the
+        user's tier that it would be copied from, which is known once the header was generated.
 
     Raises
     ------

@@ -31,12 +31,17 @@ def new_name(name: object) -> str:
         It is no text, empty, or could be taken for a path.
     """
     text = checked_name(name)
-    if not text.isprintable() or any(part.strip() in ("", ".", "..") for part in re.split(r"[/\\]", text)):
+    if not is_name(text):
         raise OptionError(
             f"name is {text!r:.80}, expected printable text such as 'left_arm', which has no part between slashes that "
             "is empty, '.' or '..'"
         )
     return text
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a robot may be registered under a name."""
+    return text.isprintable() and all(part.strip() not in ("", ".", "..") for part in re.split(r"[/\\]", text))
 
 
 def checked_text(value: object, argument: str, meaning: str) -> str:

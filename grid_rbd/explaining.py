@@ -27,11 +27,13 @@ def explain_plan(report: Mapping[str, Any]) -> dict[str, str]:
 def _sentence(unit: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     if unit["status"] == "hit":
         return "It is stored, and nothing that it was made from has changed."
+    made = f"copied from {unit['tier']}" if unit["tier"] else "compiled"
     if unit["status"] == "miss":
-        return f"It would be compiled, because {unit['reason']}."
+        return f"It would be {made}, because {unit['reason']}."
     changed = _listed([_component(name, report["changes"].get(name, ())) for name in unit["changed"]])
     verb = "differs" if len(unit["changed"]) == 1 and unit["changed"][0] not in _PLURAL else "differ"
-    return f"It would be compiled again, because {changed} {verb} from what {report['name']!r} was built from."
+    again = "" if unit["tier"] else " again"
+    return f"It would be {made}{again}, because {changed} {verb} from what {report['name']!r} was built from."
 
 
 _PLURAL = ("options", "core", "plugins")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grid_core.build import Plan, make_plan
+from grid_core.build import Plan, RobotRequest, UnitPlan, make_plan
 from grid_core.build.changes import changed_values
 from grid_core.build.costs import Cost, RecordedCosts, total
 from grid_core.build.entry import not_registered, recorded_request
@@ -48,9 +48,10 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
         ``grid-rbd build --from-plan`` builds.
 
         ``units`` has, per algorithm, ``status`` (``"hit"``, ``"miss"``, or ``"stale"`` for one that was built from
-        something else), ``reason``, ``changed`` (the components of its key that differ), its keys, and ``expected``:
-        ``seconds`` and ``memory`` (bytes) that the most similar recorded build took, and the ``robot`` that was;
-        ``None`` for a hit, and if there is no such build.
+        something else), ``reason``, ``changed`` (the components of its key that differ), its keys, ``tier``, the URL of
+        the user's tier that it would be copied from, and ``expected``: ``seconds`` and ``memory`` (bytes) that the most
+        similar recorded build took, and the ``robot`` that was; ``None`` if it would not be compiled, and if there is
+        no such build.
 
         ``expected`` sums that up: ``compile_seconds``, ``seconds`` with ``workers`` compilers at once, ``memory``, and
         ``unknown``, the algorithms that have no recorded build.
@@ -87,8 +88,9 @@ def _report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
     request = wish.request
     nv, record = velocity_width(request, store), usable_record(name, store)
     plan = make_plan(request, store, record["inputs"] if record else None)
+    offers = store.offers([unit.input_key for unit in plan.missing])
     reasons = [f"{unit.algorithm}: {unit.reason}" for unit in plan.missing]
-    values, costs = plan.to_json(), _expected(plan, nv, store)
+    values, costs = plan.to_json(), _expected(_compiled(plan, offers), plan.request, nv, store)
     return {
         "name": name,
         "cache_dir": str(store.root),
@@ -100,10 +102,13 @@ def _report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
         "cached": not plan.missing,
         "stale_reasons": reasons if record and reasons else None,
         "store_dir": str(store.root),
-        "would": f"generate+compile ({'; '.join(reasons)})" if reasons else "load",
+        "would": _would(plan, offers),
         "changes": changed_values(record, request) if record else {},
         "wish": wish.to_json(),
-        "units": [{**unit, "expected": _plain(costs.get(unit["algorithm"]))} for unit in values["units"]],
+        "units": [
+            {**unit, "tier": offers.get(unit["input_key"]), "expected": _plain(costs.get(unit["algorithm"]))}
+            for unit in values["units"]
+        ],
         "expected": {
             **asdict(total(cost for cost in costs.values() if cost)),
             "unknown": [algorithm for algorithm, cost in costs.items() if cost is None],
@@ -111,12 +116,25 @@ def _report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
     }
 
 
-def _expected(plan: Plan, nv: int, store: Store) -> dict[str, Cost | None]:
-    """Return what every missing unit is expected to cost."""
-    if not plan.missing:
+def _compiled(plan: Plan, offers: Mapping[str, str]) -> list[UnitPlan]:
+    """Return the units that neither the store nor a tier has."""
+    return [unit for unit in plan.missing if unit.input_key.digest not in offers]
+
+
+def _would(plan: Plan, offers: Mapping[str, str]) -> str:
+    """Return what a build would do, and why."""
+    compiled = _compiled(plan, offers)
+    if compiled:
+        return f"generate+compile ({'; '.join(f'{unit.algorithm}: {unit.reason}' for unit in compiled)})"
+    return f"copy from {', '.join(dict.fromkeys(offers.values()))}" if offers else "load"
+
+
+def _expected(units: Sequence[UnitPlan], request: RobotRequest, nv: int, store: Store) -> dict[str, Cost | None]:
+    """Return what compiling each unit is expected to cost."""
+    if not units:
         return {}
     recorded = RecordedCosts(store)
-    return {unit.algorithm: recorded.expected(unit.algorithm, plan.request, nv) for unit in plan.missing}
+    return {unit.algorithm: recorded.expected(unit.algorithm, request, nv) for unit in units}
 
 
 def _plain(cost: Cost | None) -> dict[str, Any] | None:

@@ -34,7 +34,7 @@ def load(consumer: str, name: str, store: Store, cuda_arch: int | None = None) -
     """
     record = store.resolve(name, consumer=consumer)
     if record is None:
-        raise ArtifactNotFoundError(_not_found(consumer, name, store))
+        raise not_found(consumer, name, store)
     what = f"artifact {name!r} of {consumer!r}"
     for fault in faults(record) or _misfits(record, cuda_arch):
         raise ArtifactIncompatibleError(f"{what}: {fault}; {AGAIN}")
@@ -56,7 +56,7 @@ def forget(consumer: str, name: str, store: Store) -> None:
         The consumer has no artifact of that name.
     """
     if name not in store.names(consumer=consumer):
-        raise ArtifactNotFoundError(_not_found(consumer, name, store))
+        raise not_found(consumer, name, store)
     store.unbind(name, consumer=consumer)
 
 
@@ -83,12 +83,14 @@ def _described(consumer: str, name: str, store: Store) -> dict[str, Any]:
     return facts if entry else {**facts, "stale_reasons": ["its files are damaged or no longer in the store"]}
 
 
-def _not_found(consumer: str, name: str, store: Store) -> str:
+def not_found(consumer: str, name: str, store: Store) -> ArtifactNotFoundError:
+    """Return the error of an artifact that a consumer does not have, with those that it has."""
     names, consumers = store.names(consumer=consumer), store.consumers()
     if names:
-        return f"consumer {consumer!r} has no artifact {name!r}{nearest(name, names)}; it has {', '.join(names)}"
+        has = f"it has {', '.join(names)}"
+        return ArtifactNotFoundError(f"consumer {consumer!r} has no artifact {name!r}{nearest(name, names)}; {has}")
     hint = nearest(consumer, consumers) or "; build_artifact makes one"
-    return f"consumer {consumer!r} has no artifacts in {store.root}, {name!r} is asked for{hint}"
+    return ArtifactNotFoundError(f"consumer {consumer!r} has no artifacts in {store.root}, {name!r} is asked for{hint}")
 
 
 def _misfits(record: Mapping[str, Any], cuda_arch: int | None) -> list[str]:

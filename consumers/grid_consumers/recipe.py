@@ -102,11 +102,16 @@ def make_recipe(
 
 def checked_name(value: Any, argument: str) -> str:
     """Return a name that is also a file name."""
-    if not isinstance(value, str) or not re.fullmatch(NAME, value, re.ASCII):
+    if not isinstance(value, str) or not is_name(value):
         raise OptionError(
             f"{argument} is {value!r:.80}, expected a letter or digit, then letters, digits, dots, dashes, underscores"
         )
     return value
+
+
+def is_name(text: str) -> bool:
+    """Tell whether text can be the name of a consumer, an artifact or a file."""
+    return re.fullmatch(NAME, text, re.ASCII) is not None
 
 
 def _check_sources(sources: tuple[Path, ...]) -> None:

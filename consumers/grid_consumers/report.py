@@ -18,8 +18,9 @@ def plan_report(plan: ArtifactPlan, store: Store) -> dict[str, Any]:
     recipe, request = plan.recipe, plan.request
     contents = _known_contents(plan, store)
     entry = store.get(contents.key.digest, verify=True) if contents else None
+    tier = store.offers([contents.key]).get(contents.key.digest) if contents and entry is None else None
     reasons = [] if entry else _reasons(plan, contents, store)
-    step = "compile" if contents else "generate+compile"
+    step = f"copy from {tier}" if tier else "compile" if contents else "generate+compile"
     return {
         "consumer": recipe.consumer,
         "name": recipe.name,
@@ -33,6 +34,7 @@ def plan_report(plan: ArtifactPlan, store: Store) -> dict[str, Any]:
         "defines": list(recipe.defines),
         "content_key": contents.key.digest if contents else None,
         "cached": entry is not None,
+        "tier": tier,
         "stale_reasons": reasons or None,
         "store_dir": str(entry.directory) if entry else None,
         "would": "load" if entry else f"{step} ({'; '.join(reasons) or 'it has not been built before'})",

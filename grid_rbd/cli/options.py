@@ -19,6 +19,18 @@ RegisteredName = Annotated[
 ]
 RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help="A URDF file, or the name of an example robot.")]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="A registered robot.")]
+RegisteredNames = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[NAME]...", help="Registered robots. Default: everything that has a name.", show_default=False
+    ),
+]
+Artifacts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--artifact", metavar="PROJECT/NAME", help="An artifact of a project; may be repeated.", show_default=False
+    ),
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 CacheDir = Annotated[
     Path | None,

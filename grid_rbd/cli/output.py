@@ -84,10 +84,10 @@ def write_text(text: str) -> None:
 
 
 def table(*columns: str, right: Iterable[str] = ()) -> Table:
-    """Return an empty table; the columns in ``right`` hold numbers."""
+    """Return an empty table; the columns in ``right`` hold numbers, and what is too long continues on the next line."""
     made = Table(box=RULES, show_edge=False, pad_edge=False, header_style="bold", border_style="dim")
     for column in columns:
-        made.add_column(column, justify="right" if column in right else "left")
+        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
     return made
 
 

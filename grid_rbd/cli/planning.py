@@ -19,20 +19,25 @@ from grid_rbd.planning import build_plan
 
 Robot = Annotated[str, typer.Argument(metavar="ROBOT", help="A URDF file, an example, or a registered robot.")]
 STATES = {"hit": "[green]stored", "stale": "[yellow]stale", "miss": "[yellow]to build"}
+IN_TIER = "[cyan]in a tier"
 
 
 @with_build_flags
 def plan_command(
     robot: Robot, flags: BuildFlags, name: RegisteredName = None, cache_dir: CacheDir = None, as_json: JsonFlag = False
 ) -> None:
-    """Show what a build would compile, why, and what that is expected to take; nothing is generated or compiled."""
+    """Show what a build would compile, why, and what that is expected to take; nothing is generated or compiled.
+
+    Tiers are asked what they have.
+    """
     report = _report(robot, flags, name, cache_dir)
     if as_json:
         write_json(report)
         return
     units = table("algorithm", "state", "expected", "reason", right=["expected"])
     for unit in report["units"]:
-        units.add_row(unit["algorithm"], STATES[unit["status"]], _expected(unit["expected"]), unit["reason"])
+        state = IN_TIER if unit["tier"] else STATES[unit["status"]]
+        units.add_row(unit["algorithm"], state, _expected(unit["expected"]), unit["reason"])
     console = results()
     console.print(units)
     identity = report["build_identity"]
@@ -75,10 +80,12 @@ def _expected(cost: Mapping[str, Any] | None) -> str:
 
 
 def _total(report: Mapping[str, Any]) -> str:
-    expected, missing = report["expected"], sum(unit["status"] != "hit" for unit in report["units"])
-    text = f"{count_text(missing, 'unit')} to build"
-    unknown = len(expected["unknown"])
-    if unknown < missing:
+    expected, missing = report["expected"], [unit for unit in report["units"] if unit["status"] != "hit"]
+    copied = sum(unit["tier"] is not None for unit in missing)
+    compiled, unknown = len(missing) - copied, len(expected["unknown"])
+    text = f"{count_text(copied, 'unit')} to copy from tiers, " if copied else ""
+    text += f"{count_text(compiled, 'unit')} to build"
+    if unknown < compiled:
         at_once = count_text(expected["workers"], "compiler")
         text += f", about {seconds_text(expected['seconds'])} and {bytes_text(expected['memory'])} with {at_once}"
         text += f", and {unknown} that no recorded build tells of" if unknown else ""

@@ -10,8 +10,10 @@ import typer
 from rich.markup import escape
 
 from grid_core.errors import OptionError
-from grid_rbd.cli.options import JsonFlag
+from grid_rbd.cli.failures import FAILURE
+from grid_rbd.cli.options import Artifacts, CacheDir, JsonFlag, RegisteredNames
 from grid_rbd.cli.output import results, table, write_json
+from grid_rbd.pushing import push_robots
 from grid_store.tiers import TierSettings, TiersSettings, load_settings, save_settings
 from grid_store.tiers.keyring import key_files
 from grid_store.tiers.remote import Remote
@@ -88,6 +90,30 @@ def set_fallback(
     if allowed not in ("on", "off"):
         raise OptionError(f"fallback is {allowed!r}, expected on or off")
     _keep(replace(load_settings(), fallback=allowed == "on"), as_json=as_json)
+
+
+@tiers_app.command("push")
+def push_command(
+    names: RegisteredNames = None,
+    artifacts: Artifacts = None,
+    cache_dir: CacheDir = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Leave what was built before in the tiers that are written to, signed with your key."""
+    report = push_robots(names or None, cache_dir, artifacts=artifacts or None)
+    if as_json:
+        write_json(report)
+    else:
+        rows = table("tier", "new", "there before", "failed", right=("new", "there before", "failed"))
+        for tier in report["tiers"]:
+            rows.add_row(escape(tier["url"]), *(str(tier[count]) for count in ("written", "present", "failed")))
+        console = results()
+        console.print(rows)
+        for tier in report["tiers"]:
+            if tier["reason"]:
+                console.print(f"[red]✗[/] {escape(tier['url'])}: {escape(tier['reason'])}", soft_wrap=True)
+    if not report["ok"]:
+        raise typer.Exit(FAILURE)
 
 
 @keys_app.command("make")

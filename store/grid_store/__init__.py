@@ -31,6 +31,7 @@ from grid_store.errors import (
 from grid_store.key import Difference, Key, differences
 from grid_store.lease import Lease
 from grid_store.locks import Wait
+from grid_store.names import Bound
 from grid_store.scratch import Scratch
 from grid_store.store import Store
 from grid_store.verify import Finding
@@ -38,6 +39,7 @@ from grid_store.verify import Finding
 __all__ = [
     "ActionRecord",
     "ArchiveError",
+    "Bound",
     "CorruptEntryError",
     "Difference",
     "Entry",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,13 @@ def read_action(path: Path) -> ActionRecord | None:
         return decode_action(path.stem, path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def actions_to(layout: Layout, contents: Collection[str]) -> Iterator[ActionRecord]:
+    """Yield the records of requests that lead to one of some content keys, in the order of their input keys."""
+    for path in sorted(layout.area("actions").glob("??/*.json")):
+        if (action := read_action(path)) and action.content in contents:
+            yield action
 
 
 def decode_action(key: str, data: bytes) -> ActionRecord | None:

@@ -4,6 +4,7 @@ A tar file, compressed with gzip::
 
     grid-store.json              {"archive": 1}
     names/<name>.json            the records of names
+    consumers/<project>/<name>.json    those of consumers
     actions/<key>.json           requests that lead to the entries
     objects/<key>/record.json    an entry: first its record, then its files
     objects/<key>/robot.so
@@ -16,13 +17,13 @@ import io
 import json
 import tarfile
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import IO, Any, BinaryIO
 
-from grid_store.actions import ActionRecord, decode_action, keep_action, read_action
+from grid_store.actions import ActionRecord, actions_to, decode_action, encode_action, keep_action
 from grid_store.admit import admitting
 from grid_store.atomic import encode
 from grid_store.digest import is_digest
@@ -30,6 +31,7 @@ from grid_store.entry import Entry, find_entry
 from grid_store.errors import ArchiveError
 from grid_store.layout import RECORD, Layout, name_of
 from grid_store.modes import Modes
+from grid_store.names import Bound
 from grid_store.publish import whole_entry
 
 HEADER = "grid-store.json"
@@ -51,39 +53,30 @@ class Imported:
         Keys of entries that were there already.
     actions : int
         How many requests became known.
-    names : dict of str to dict
+    names : dict of Bound to dict
         The records of names; nothing is bound to them yet.
     """
 
     entries: list[str] = field(default_factory=list)
     present: list[str] = field(default_factory=list)
     actions: int = 0
-    names: dict[str, dict[str, Any]] = field(default_factory=dict)
+    names: dict[Bound, dict[str, Any]] = field(default_factory=dict)
 
 
 def write_archive(
-    layout: Layout, target: BinaryIO, names: Mapping[str, Mapping[str, Any]], keys: Collection[str]
-) -> list[Entry]:
-    """Write names and the entries of ``keys``; return the entries.
-
-    Raises
-    ------
-    CorruptEntryError
-        An entry is damaged.
-    """
-    entries = [entry for key in sorted(keys) if (entry := find_entry(layout, key, used=False, verify=True))]
-    held = {entry.key for entry in entries}
+    layout: Layout, target: BinaryIO, names: Mapping[Bound, Mapping[str, Any]], entries: Sequence[Entry]
+) -> None:
+    """Write names, entries, and the requests that lead to them."""
     with tarfile.open(fileobj=target, mode="w:gz", format=tarfile.PAX_FORMAT) as archive:
         _add(archive, HEADER, encode(_FORMAT, "the header"))
-        for name, record in names.items():
-            _add(archive, f"names/{layout.name(name).name}", encode(dict(record), f"the record of {name!r}"))
-        for path in sorted(layout.area("actions").glob("??/*.json")):
-            if (action := read_action(path)) and action.content in held:
-                _add(archive, f"actions/{path.name}", path.read_bytes())
+        for bound, record in names.items():
+            place = layout.name(*bound).relative_to(layout.base)
+            _add(archive, place.as_posix(), encode(dict(record), f"the record of {str(bound)!r}"))
+        for action in actions_to(layout, {entry.key for entry in entries}):
+            _add(archive, f"actions/{action.input}.json", encode_action(action))
         for entry in entries:
             for name in (RECORD, *entry.files):
                 _add(archive, f"objects/{entry.key}/{name}", (entry.directory / name).read_bytes())
-    return entries
 
 
 def read_archive(layout: Layout, source: BinaryIO, modes: Modes) -> Imported:
@@ -123,7 +116,7 @@ class _Reading:
             elif area == "actions":
                 actions += [self._action(item, member) for member in group]
             else:
-                self._found.names |= {name_of(item): self._json(member) for member in group}
+                self._found.names |= {_bound(member): self._json(member) for member in group}
         self._keep(actions)
         return self._found
 
@@ -177,12 +170,19 @@ def _place(member: tarfile.TarInfo) -> tuple[str, str]:
     area, item = (*path.parts, "", "")[:2]
     fits = {
         "names": len(path.parts) == 2 and item.endswith(".json"),
+        "consumers": len(path.parts) == 3 and path.name.endswith(".json") and ".." not in path.parts,
         "actions": len(path.parts) == 2 and item.endswith(".json") and is_digest(path.stem),
         "objects": len(path.parts) > 2 and is_digest(item) and ".." not in path.parts,
     }
     if member.name != str(path) or not fits.get(area, False):
         raise ArchiveError(f"{member.name!r} is no path that an archive of a store has")
     return area, path.stem if area == "actions" else item
+
+
+def _bound(member: tarfile.TarInfo) -> Bound:
+    """Return the name whose record a member is."""
+    area, *consumer, file = PurePosixPath(member.name).parts
+    return Bound(name_of(file), name_of(consumer[0]) if area == "consumers" else None)
 
 
 def _file(member: tarfile.TarInfo) -> str:

@@ -8,13 +8,23 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from grid_store.atomic import encode, replace_file
 from grid_store.layout import Layout, name_of
 from grid_store.modes import Modes, ensure_directory
 
 _log = logging.getLogger("grid_rbd.store")
+
+
+class Bound(NamedTuple):
+    """A name: one of the store's own, or one of a consumer."""
+
+    name: str
+    consumer: str | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.consumer is None else f"{self.consumer}/{self.name}"
 
 
 def bind(layout: Layout, name: str, record: Mapping[str, Any], modes: Modes, consumer: str | None = None) -> None:

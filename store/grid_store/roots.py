@@ -54,9 +54,14 @@ def root_keys(layout: Layout) -> set[str]:
 def roots(layout: Layout) -> Iterator[Root]:
     """Yield all roots; raises as :func:`root_keys`."""
     for path in root_records(layout):
-        mentioned = set(_digests(read_root(path)))
-        actions = (read_action(layout.action(digest)) for digest in mentioned)
-        yield Root(*root_name(layout, path), frozenset(mentioned | {action.content for action in actions if action}))
+        yield Root(*root_name(layout, path), kept_by(layout, read_root(path)))
+
+
+def kept_by(layout: Layout, record: Any) -> frozenset[str]:
+    """Return the content keys that a record keeps, and the other digests that it mentions."""
+    mentioned = set(_digests(record))
+    actions = (read_action(layout.action(digest)) for digest in mentioned)
+    return frozenset(mentioned | {action.content for action in actions if action})
 
 
 def root_name(layout: Layout, path: Path) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -22,6 +22,7 @@ from grid_store.errors import (
     StoreError,
     StoreUnavailableError,
     StoreWriteError,
+    TierSettingsError,
 )
 from grid_store.gc import collect, preview
 from grid_store.key import Key
@@ -29,9 +30,10 @@ from grid_store.layout import AREAS, RECORD, Layout, absolute, default_root
 from grid_store.lease import Lease, take_lease
 from grid_store.locks import OnWait, build_lock
 from grid_store.modes import Modes, ensure_directory
+from grid_store.names import Bound
 from grid_store.policy import MINIMUM_AGE, Limits
 from grid_store.publish import publish, seal
-from grid_store.roots import Root, roots
+from grid_store.roots import Root, kept_by, roots
 from grid_store.scratch import sweep_scratch
 from grid_store.size import Usage, usage_below
 from grid_store.staging import staging, sweep
@@ -41,7 +43,7 @@ from grid_store.usable import check_root, prepare, require_store
 from grid_store.verify import Finding, inspect, mend, set_entry_aside
 
 if TYPE_CHECKING:
-    from grid_store.tiers import Tiers
+    from grid_store.tiers import Pushed, Tiers
 
 _log = logging.getLogger("grid_rbd.store")
 Produce = Callable[[Path], Mapping[str, Any]]
@@ -209,6 +211,37 @@ class Store:
         with _writing(layout):
             return self._tiers.fetch(layout, modes, input_key.digest)
 
+    def offers(self, input_keys: Iterable[Key]) -> dict[str, str]:
+        """Return which tier would answer a request, by the digest of its key; none does for those left out.
+
+        Nothing is copied, written or counted: it is said what :meth:`fetch` would do.
+        """
+        wanted = [key.digest for key in input_keys]
+        return self._tiers.offers(wanted) if self._tiers and wanted else {}
+
+    def push(self, names: Collection[Bound]) -> dict[str, Pushed]:
+        """Leave what names keep in every tier that is written to, and return by URL what became of it.
+
+        What a tier has already is not sent. The rest is signed as if it had been built just now: whoever pushes
+        vouches for what the store holds.
+
+        Raises
+        ------
+        TierSettingsError
+            No tier is written to.
+        StoreError
+            A name is not bound.
+        CorruptEntryError
+            An entry is damaged.
+        """
+        if self._tiers is None or not self._tiers.are_written:
+            raise TierSettingsError("no tier is written to; 'grid-rbd tiers add URL --write --sign-with NAME' adds one")
+        modes = prepare(self._layout)
+        with _writing(self._layout):
+            entries = {entry.key: entry for entry in self._kept(self._records(names))}
+            requests = [(action, entries[action.content]) for action in actions.actions_to(self._layout, entries)]
+            return self._tiers.push(self._layout, modes, requests)
+
     def tier_counts(self) -> dict[str, dict[str, int]]:
         """Return what tiers were good for so far, by URL."""
         return read_counts(self._layout)
@@ -336,14 +369,13 @@ class Store:
             check_root(self._layout)
             return preview(self._layout, limits)
 
-    def export(self, target: BinaryIO, names: Collection[str]) -> list[Entry]:
+    def export(self, target: BinaryIO, names: Collection[Bound]) -> list[Entry]:
         """Write an archive with names, the entries that they keep, and the requests that lead there.
 
         Parameters
         ----------
         target : binary file
-        names : collection of str
-            Bound names.
+        names : collection of Bound
 
         Raises
         ------
@@ -352,15 +384,22 @@ class Store:
         CorruptEntryError
             An entry is damaged.
         """
-        records = {name: self.resolve(name) for name in names}
-        if missing := [name for name, record in records.items() if not record]:
-            raise StoreError(f"nothing is bound to {missing[0]!r} in the store {self.root}: names() lists what is")
-        kept = {key for root in self.roots() if root.kind == "name" and root.name in records for key in root.keys}
-        with contextlib.ExitStack() as leases, _reading(self._layout):
-            held = {key for key in kept if _exists(self._layout, key)}
-            for key in held:
-                leases.enter_context(self.lease(key))
-            return write_archive(self._layout, target, {name: r for name, r in records.items() if r}, held)
+        records = self._records(names)
+        with _reading(self._layout):
+            entries = self._kept(records)
+            write_archive(self._layout, target, records, entries)
+            return entries
+
+    def _records(self, names: Collection[Bound]) -> dict[Bound, dict[str, Any]]:
+        records = {bound: self.resolve(bound.name, consumer=bound.consumer) for bound in names}
+        if missing := [bound for bound, record in records.items() if not record]:
+            raise StoreError(f"nothing is bound to {str(missing[0])!r} in the store {self.root}: names() lists what is")
+        return {bound: record for bound, record in records.items() if record}
+
+    def _kept(self, records: Mapping[Bound, Mapping[str, Any]]) -> list[Entry]:
+        """Return the entries that records keep, once their digests held; no collection takes what a name keeps."""
+        keys = {key for record in records.values() for key in kept_by(self._layout, record)}
+        return [entry for key in sorted(keys) if (entry := find_entry(self._layout, key, used=False, verify=True))]
 
     def take_over(self, source: BinaryIO) -> Imported:
         """Take over the entries and requests of an archive; its names are returned and not bound.

@@ -59,7 +59,7 @@ def test_a_name_that_means_something_else_is_kept(
     file = tmp_path / "arm.tar.gz"
     grid_rbd.export_robots(file, ["arm"], root)
     ran = run("import", file, "--cache-dir", elsewhere)
-    assert (ran.code, "the name means another robot here" in ran.out) == (1, True)
+    assert (ran.code, "the name means another one here" in ran.out) == (1, True)
     assert grid_rbd.get_robot("arm", elsewhere).dtype == "float64"
     assert run("import", file, "--replace", "--cache-dir", elsewhere).code == 0
     assert grid_rbd.get_robot("arm", elsewhere).dtype == "float32"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from grid_store import ArchiveError, CorruptEntryError, Entry, Key, Store, StoreError
+from grid_store import ArchiveError, Bound, CorruptEntryError, Entry, Key, Store, StoreError
 from grid_store.archive import HEADER
 
 Produce = Callable[[Path], dict[str, Any]]
@@ -32,7 +32,7 @@ def entry(store: Store, key: Key, produce: Produce) -> Entry:
 @pytest.fixture
 def archive(store: Store, entry: Entry) -> bytes:
     stream = io.BytesIO()
-    assert store.export(stream, ["arm/left"]) == [entry]
+    assert store.export(stream, [Bound("arm/left")]) == [entry]
     return stream.getvalue()
 
 
@@ -68,7 +68,7 @@ def test_what_was_exported_is_taken_over(
 ) -> None:
     found = other.take_over(io.BytesIO(archive))
     assert (found.entries, found.present, found.actions) == ([entry.key], [], 1)
-    assert found.names == {"arm/left": {"units": {"crba": entry.key}}}
+    assert found.names == {Bound("arm/left"): {"units": {"crba": entry.key}}}
     assert other.names() == [], "whoever imports decides what names mean"
     (copy,) = other.entries()
     assert (copy.files, copy.meta, copy.created) == (entry.files, entry.meta, entry.created)
@@ -80,9 +80,21 @@ def test_what_was_exported_is_taken_over(
     assert other.verify() == []
 
 
+def test_names_of_consumers_travel_too(store: Store, other: Store, entry: Entry) -> None:
+    named = [Bound("arm/left"), Bound("arm", "planner"), Bound("../leg", "..")]
+    for bound in named[1:]:
+        store.bind(bound.name, {"content": entry.key}, consumer=bound.consumer)
+    stream = io.BytesIO()
+    assert store.export(stream, named) == [entry]
+    stream.seek(0)
+    found = other.take_over(stream)
+    assert found.names == {bound: store.resolve(bound.name, consumer=bound.consumer) for bound in named}
+    assert [str(bound) for bound in found.names] == ["arm/left", "planner/arm", "../../leg"]
+
+
 def test_equal_stores_make_equal_archives(store: Store, entry: Entry, archive: bytes) -> None:
     stream = io.BytesIO()
-    store.export(stream, ["arm/left"])
+    store.export(stream, [Bound("arm/left")])
     assert _members(stream.getvalue())[0][1] == _members(archive)[0][1]
     assert [(m.name, data) for m, data in _members(stream.getvalue())] == [(m.name, d) for m, d in _members(archive)]
 
@@ -91,9 +103,9 @@ def test_nothing_damaged_is_exported(store: Store, entry: Entry) -> None:
     entry.path("robot.so").chmod(0o600)
     entry.path("robot.so").write_bytes(b"CONTENT of the library")
     with pytest.raises(CorruptEntryError, match="is not the file that was stored"):
-        store.export(io.BytesIO(), ["arm/left"])
+        store.export(io.BytesIO(), [Bound("arm/left")])
     with pytest.raises(StoreError, match="nothing is bound to 'leg' in the store"):
-        store.export(io.BytesIO(), ["leg"])
+        store.export(io.BytesIO(), [Bound("leg")])
 
 
 def test_a_damaged_entry_here_is_replaced(other: Store, entry: Entry, archive: bytes) -> None:
@@ -109,7 +121,8 @@ def test_a_damaged_entry_here_is_replaced(other: Store, entry: Entry, archive: b
     [
         "../evil", "/etc/evil", "objects/../../evil", "names/../../evil.json", "names/a/b.json", "names/evil.txt",
         "objects/evil/robot.so", "actions/evil.json", "tmp/evil", "objects/{key}/../../../evil", "objects/{key}",
-        "objects/{key}//robot.so", "./names/evil.json", "",
+        "objects/{key}//robot.so", "./names/evil.json", "", "consumers/evil.json", "consumers/../evil.json",
+        "consumers/a/b/evil.json", "consumers/a/evil.txt",
     ],
 )  # fmt: skip
 def test_paths_that_lead_elsewhere_are_refused(
@@ -200,3 +213,15 @@ def test_a_cut_archive_is_refused(other: Store, archive: bytes) -> None:
 def test_another_version_is_refused(other: Store, archive: bytes) -> None:
     with pytest.raises(ArchiveError, match="of another version"):
         other.take_over(_edited(archive, HEADER, lambda _: b'{"archive": 2}'))
+
+
+def test_many_entries_need_few_open_files(run: Callable[..., str], store: Store) -> None:
+    script = """
+        import io, resource
+        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+        store = Store(sys.argv[1], strict=True)
+        keys = [store.obtain(Key({"n": n}), produce).key for n in range(60)]
+        store.bind("arm", {"units": keys})
+        print(len(store.export(io.BytesIO(), [Bound("arm")])))
+    """
+    assert run(script, store.root) == "60"

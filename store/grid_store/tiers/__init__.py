@@ -8,6 +8,6 @@ that the record leads to. Nothing that comes from a tier is unpickled, and nothi
 from __future__ import annotations
 
 from grid_store.tiers.settings import TierSettings, TiersSettings, load_settings, save_settings
-from grid_store.tiers.tiers import Tiers, configured_tiers
+from grid_store.tiers.tiers import Pushed, Tiers, configured_tiers
 
-__all__ = ["TierSettings", "Tiers", "TiersSettings", "configured_tiers", "load_settings", "save_settings"]
+__all__ = ["Pushed", "TierSettings", "Tiers", "TiersSettings", "configured_tiers", "load_settings", "save_settings"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from grid_store.errors import (
 from grid_store.layout import RECORD, Layout
 from grid_store.modes import Modes
 from grid_store.publish import whole_entry
-from grid_store.tiers.counters import add_counts
+from grid_store.tiers.attempts import Attempts
 from grid_store.tiers.keyring import Keyring, load_keyring
 from grid_store.tiers.remote import Remote
 from grid_store.tiers.settings import TiersSettings, load_settings
@@ -33,7 +32,26 @@ if TYPE_CHECKING:
     from grid_store.tiers.keys import PublicKey
     from grid_store.tiers.statement import Statement
 
-_log = logging.getLogger("grid_rbd.store")
+AT_ONCE = 8
+"""Requests that are asked about, or pushed, at the same time."""
+
+
+@dataclass
+class Pushed:
+    """What became of requests that were pushed to a tier.
+
+    Attributes
+    ----------
+    written, present, failed : int
+        How many are new there, were there before, and could not be left.
+    reason : str
+        Why one of the last could not.
+    """
+
+    written: int = 0
+    present: int = 0
+    failed: int = 0
+    reason: str = ""
 
 
 class Tiers:
@@ -50,8 +68,13 @@ class Tiers:
         self._settings = settings
         self._keyring = cache(keyring)
         self._remotes = [Remote(tier) for tier in settings.tiers]
-        self._lost: dict[str, str] = {}
-        self._guard = threading.Lock()
+        self._written = [remote for remote in self._remotes if remote.settings.write]
+        self._attempts = Attempts()
+
+    @property
+    def are_written(self) -> bool:
+        """Whether what is built here is left in one of them."""
+        return bool(self._written)
 
     def fetch(self, layout: Layout, modes: Modes, request: str) -> Entry | None:
         """Return the entry that answers a request, copied into the store from the first tier that has it.
@@ -70,9 +93,10 @@ class Tiers:
             except (RefusedRecordError, CorruptEntryError, TierUnavailableError, LookupError) as error:
                 reasons.append(f"{remote.settings.url}: {error}")
                 continue
-            for earlier in self._remotes[:number]:
-                if remote.settings.verify or not earlier.settings.verify:
-                    self._leave(earlier, layout, modes, signed, statement, entry)
+            if _record_digest(entry) == statement.record:  # not a copy that was here before
+                for earlier in self._remotes[:number]:
+                    if earlier.settings.write and (remote.settings.verify or not earlier.settings.verify):
+                        self._leave_or_tell(earlier, layout, modes, signed, statement, entry)
             return entry
         if not self._settings.fallback:
             raise NotInTiersError(
@@ -81,75 +105,119 @@ class Tiers:
             )
         return None
 
+    def offers(self, requests: Sequence[str]) -> dict[str, str]:
+        """Return the tier that would answer each request, by URL; requests that none answers are left out.
+
+        Records are believed as :meth:`fetch` does; the files that they lead to are not looked at, and nothing is
+        counted.
+
+        Raises
+        ------
+        TierSettingsError
+            The user's keys cannot be read.
+        """
+        trusted = self._keyring().trusted
+
+        def ask(request: str) -> str:
+            answers = (r.settings.url for r in self._remotes if self._believed(r, request, trusted))
+            return next(answers, "")
+
+        with ThreadPoolExecutor(AT_ONCE) as asking:
+            return {request: url for request, url in zip(requests, asking.map(ask, requests)) if url}
+
     def share(self, layout: Layout, modes: Modes, action: ActionRecord, entry: Entry) -> None:
         """Leave an entry that was built here in every tier that is written to, signed with the user's key."""
+        if self._written:
+            statement, signed = self._signed(action, entry)
+            for remote in self._written:
+                self._leave_or_tell(remote, layout, modes, signed, statement, entry)
+
+    def push(self, layout: Layout, modes: Modes, requests: Iterable[tuple[ActionRecord, Entry]]) -> dict[str, Pushed]:
+        """Leave entries in every tier that is written to, unless it answers their requests already.
+
+        Raises
+        ------
+        TierSettingsError
+            The user's keys cannot be read.
+        """
+        report = {remote.settings.url: Pushed() for remote in self._written}
+        self._keyring()
+
+        def push(request: tuple[ActionRecord, Entry]) -> list[int | str]:
+            return [self._pushed(remote, layout, modes, *request) for remote in self._written]
+
+        with ThreadPoolExecutor(AT_ONCE) as pushing:
+            for outcomes in pushing.map(push, requests):
+                for pushed, outcome in zip(report.values(), outcomes):
+                    _add(pushed, outcome)
+        return report
+
+    def _pushed(self, remote: Remote, layout: Layout, modes: Modes, action: ActionRecord, entry: Entry) -> int | str:
+        """Return how many bytes a tier lacked of an entry, or why it cannot have them."""
+        statement, signed = self._signed(action, entry)
+        there = self._believed(remote, action.input, self._keyring().trusted)
+        if there and there.record != statement.record:
+            return 0
+        try:
+            return self._leave(remote, layout, modes, None if there else signed, statement, entry)
+        except (TierUnavailableError, StoreError) as error:
+            return str(error)
+
+    def _signed(self, action: ActionRecord, entry: Entry) -> tuple[Statement, bytes]:
         from grid_store.tiers.statement import Statement, write_statement
 
-        if not any(remote.settings.write for remote in self._remotes):
-            return
         statement = Statement(action, _record_digest(entry))
-        signed = write_statement(statement, self._keyring().signing)
-        for remote in self._remotes:
-            self._leave(remote, layout, modes, signed, statement, entry)
+        return statement, write_statement(statement, self._keyring().signing)
+
+    def _believed(self, remote: Remote, request: str, trusted: Sequence[PublicKey]) -> Statement | None:
+        """Return what a tier says about a request, ``None`` if it says nothing or is not believed."""
+        from grid_store.tiers.statement import read_statement
+
+        with suppress(RefusedRecordError, TierUnavailableError), self._attempts.told(remote):
+            if (data := remote.statement(request)) is not None:
+                return read_statement(data, request, trusted, verify=remote.settings.verify)
+        return None
 
     def _from_one(
         self, remote: Remote, layout: Layout, modes: Modes, request: str, trusted: Sequence[PublicKey]
     ) -> tuple[bytes, Statement, Entry]:
         from grid_store.tiers.statement import read_statement
 
-        with self._counted(remote, layout, modes) as counts:
+        with self._attempts.counted(remote, layout, modes) as counts:
             data = remote.statement(request)
             if data is None:
                 counts["misses"] += 1
                 raise LookupError("it has no record of the request")
-            verify = remote.settings.verify
-            statement = read_statement(data, request, trusted, verify=verify)
+            statement = read_statement(data, request, trusted, verify=remote.settings.verify)
             entry, size = _copied(remote, layout, modes, statement)
             counts.update(hits=1, bytes_read=size)
         return data, statement, entry
 
-    def _leave(
+    def _leave_or_tell(
         self, remote: Remote, layout: Layout, modes: Modes, signed: bytes, statement: Statement, entry: Entry
     ) -> None:
-        """Leave an entry in a tier that is written to: its files, then its record, then the statement as it was signed.
+        """Leave an entry in a tier; one that takes nothing costs no build, which is here."""
+        with suppress(TierUnavailableError, StoreError):
+            self._leave(remote, layout, modes, signed, statement, entry)
 
-        A copy that was here before, and is not the one that the statement is about, is not left.
+    def _leave(
+        self, remote: Remote, layout: Layout, modes: Modes, signed: bytes | None, statement: Statement, entry: Entry
+    ) -> int:
+        """Leave an entry in a tier: its files, then its record, then the statement as it was signed if it is not there.
+
+        Returns
+        -------
+        int
+            The bytes that were written.
         """
-        if not remote.settings.write or _record_digest(entry) != statement.record:
-            return
-        try:
-            with self._counted(remote, layout, modes) as counts:
-                written = sum(
-                    remote.put_blob(file.digest, entry.verified(name).read_bytes())
-                    for name, file in entry.files.items()
-                )
-                written += remote.put_blob(statement.record, (entry.directory / RECORD).read_bytes())
-                written += remote.put_statement(statement.action.input, signed)
-                counts.update(written=1, bytes_written=written)
-        except (TierUnavailableError, StoreError):
-            return  # it was told, and what was built is here
-
-    @contextmanager
-    def _counted(self, remote: Remote, layout: Layout, modes: Modes) -> Iterator[Counter[str]]:
-        """Count what a tier did; say why it was no help, and ask one that failed no more."""
-        url, counts = remote.settings.url, Counter[str]()
-        if url in self._lost:
-            raise TierUnavailableError(self._lost[url])
-        try:
-            yield counts
-        except (RefusedRecordError, CorruptEntryError) as error:
-            counts["refused"] += 1
-            _log.warning("tier %s: a record was refused: %s; what no other tier has is built here", url, error)
-            raise
-        except TierUnavailableError as error:
-            counts["failed"] += 1
-            with self._guard:
-                if url not in self._lost:
-                    self._lost[url] = str(error)
-                    _log.warning("tier %s is left out: %s; what no other tier has is built here", url, error)
-            raise
-        finally:
-            add_counts(layout, modes, url, counts)
+        with self._attempts.counted(remote, layout, modes) as counts:
+            written = sum(
+                remote.put_blob(file.digest, entry.verified(name).read_bytes()) for name, file in entry.files.items()
+            )
+            written += remote.put_blob(statement.record, (entry.directory / RECORD).read_bytes())
+            written += remote.put_statement(statement.action.input, signed) if signed else 0
+            counts.update(written=min(written, 1), bytes_written=written)
+        return written
 
 
 def configured_tiers() -> Tiers | None:
@@ -162,6 +230,17 @@ def configured_tiers() -> Tiers | None:
     """
     settings = load_settings()
     return Tiers(settings, partial(load_keyring, settings)) if settings.tiers else None
+
+
+def _add(pushed: Pushed, outcome: int | str) -> None:
+    """Count the bytes that a tier lacked, or the reason why it cannot have them."""
+    if isinstance(outcome, str):
+        pushed.failed += 1
+        pushed.reason = outcome
+    elif outcome:
+        pushed.written += 1
+    else:
+        pushed.present += 1
 
 
 def _copied(remote: Remote, layout: Layout, modes: Modes, statement: Statement) -> tuple[Entry, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -59,6 +60,62 @@ def test_what_one_builds_another_does_not_compile(
     assert (counts["hits"], counts["refused"], counts["written"]) == (1, 0, 0)
     assert counts["bytes_read"] > 1000
     assert url[:20] in run("stats").out
+
+
+def test_plans_know_what_tiers_have(
+    run: Run, be: Callable[[str], None], url: str, pendulum: Path, stub: Stub, tmp_path: Path
+) -> None:
+    be("builder")
+    line = run("keys", "make", "builder", "--json").document["key"]
+    run("tiers", "add", url, "--write", "--sign-with", "builder")
+    run("build", pendulum, *CRBA)
+    stub.compiled()
+    be("user")
+    run("keys", "trust", "builder", line)
+    run("tiers", "add", url)
+    minv = (pendulum, "--name", "arm", "--algorithms", "minv")
+    report = run("plan", *minv, "--json").document
+    assert {unit["algorithm"]: unit["tier"] for unit in report["units"]} == {"crba": url, "minv": None}
+    assert report["would"] == "generate+compile (minv: it has not been built before)"
+    assert report["expected"]["unknown"] == ["minv"]
+    text = run("plan", *minv).out
+    assert ("in a tier" in text, "1 unit to copy from tiers, 1 unit to build" in text) == (True, True)
+    assert f"crba: It would be copied from {url}, because it has not been built before." in run("explain", *minv).out
+    assert not (tmp_path / "user" / "store" / "v1" / "tiers.json").exists(), "to ask is no use"
+    assert run("plan", pendulum, *CRBA, "--json").document["would"] == f"copy from {url}"
+    run("build", pendulum, "--name", "arm", *CRBA)
+    assert (stub.compiled(), run("plan", pendulum, "--name", "arm", *CRBA, "--json").document["would"]) == ([], "load")
+
+
+def test_what_was_built_before_is_pushed(
+    run: Run, be: Callable[[str], None], url: str, pendulum: Path, stub: Stub
+) -> None:
+    be("builder")
+    for name, dtype in (("single", "float32"), ("double", "float64")):
+        run("build", pendulum, "--name", name, "--dtype", dtype, *CRBA)
+    assert run("tiers", "push").code == 2, "there is none"
+    line = run("keys", "make", "builder", "--json").document["key"]
+    run("tiers", "add", url, "--write", "--sign-with", "builder")
+    report = run("tiers", "push", "single", "--json").document
+    assert (report["robots"], report["artifacts"], report["ok"]) == (["single"], [], True)
+    assert report["tiers"] == [{"url": url, "written": 1, "present": 0, "failed": 0, "reason": ""}]
+    assert re.search(r" 1 +1 +0$", run("tiers", "push").out, re.MULTILINE)
+    assert run("tiers", "push", "triple").code == 5
+    stub.compiled()
+    be("user")
+    run("keys", "trust", "builder", line)
+    run("tiers", "add", url)
+    run("build", pendulum, "--dtype", "float64", *CRBA)
+    assert stub.compiled() == []
+
+
+def test_a_push_that_fails_says_why(run: Run, url: str, pendulum: Path, tmp_path: Path) -> None:
+    run("build", pendulum, *CRBA)
+    run("keys", "make", "me")
+    run("tiers", "add", url, "--write", "--sign-with", "me")
+    (tmp_path / "shared").write_text("no folder")
+    ran = run("tiers", "push")
+    assert (ran.code, f"✗ {url}: NotADirectoryError" in ran.out) == (1, True)
 
 
 def test_compiling_can_be_forbidden(run: Run, url: str, pendulum: Path, stub: Stub) -> None:

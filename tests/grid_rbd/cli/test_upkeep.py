@@ -143,3 +143,9 @@ def test_config_names_every_origin(run: Run, cache: tuple[str, Path], monkeypatc
     assert "where robots are kept" in " ".join(run("config", *cache).out.split())
     monkeypatch.setenv("GRID_RBD_BUILD_JOBS", "many")
     assert run("config").code == 2
+
+
+def test_long_values_are_not_cut(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    out = run("config", "--cache-dir", tmp_path / ("Q" * 100)).out
+    assert (out.count("Q"), "…" in out) == (100, False)
