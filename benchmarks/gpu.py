@@ -14,21 +14,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import grid_rbd
+from benchmarks.against_peer import cells
 from benchmarks.building import cold_build
+from benchmarks.calls import Call, Times, device_arguments, device_call_times, host_call_times
 from benchmarks.device_time import copy_bandwidth, device_times
-from benchmarks.peers.grid_rbd_060 import Peer
+from benchmarks.peers.grid_rbd_060 import Peer, request
 from benchmarks.report import Bar, Measurement
 from benchmarks.robots import G1, GO2, IIWA14, Robot
-from benchmarks.samples import samples
-from benchmarks.timing import median_call
 from grid_backends.errors import CudaError
 from grid_backends.numpy import RobotHandle
 
 ROBOTS = (IIWA14, GO2, G1)
 ALGORITHMS = ("inverse_dynamics", "forward_dynamics", "aba", "inverse_dynamics_gradient", "forward_dynamics_gradient")
+CALLS = tuple(map(Call, ALGORITHMS))
 BATCHES = (16, 64, 256, 1024, 4096, 16384)
 HUGE = 1 << 20
 LARGE = 16384
@@ -93,41 +92,29 @@ def _handle(robot: Robot, dtype: str, store: Path) -> RobotHandle:
     return grid_rbd.register_robot(robot.name, robot.path, cache_dir=store / robot.name, dtype=dtype, **_options(robot))
 
 
-def _arguments(handle: RobotHandle, batch: int, dtype: str = "float32") -> list[np.ndarray]:
-    return [a.astype(dtype) for a in samples(handle.nq, handle.nv, batch, handle.floating_base)]
-
-
 def _device_call(handle: RobotHandle, algorithm: str, batch: int) -> Callable[[], object]:
     """Return a call on device arrays, with results in new device memory as the peer's."""
-    import torch
-
-    arguments = [torch.from_numpy(a).cuda() for a in _arguments(handle, batch, handle.dtype)]
-    method = getattr(handle, algorithm)
-    return lambda: method(*arguments)
-
-
-def _host_call(handle: RobotHandle, algorithm: str, batch: int) -> Callable[[], object]:
-    arguments = _arguments(handle, batch)
-    method = getattr(handle, algorithm)
-    return lambda: method(*arguments)
+    return Call(algorithm).on(handle, device_arguments(handle, batch, handle.floating_base, handle.dtype))
 
 
 def _against_peer(handles: dict[str, RobotHandle], store: Path) -> Iterator[Measurement]:
     peer = Peer(store)
-    requests = {robot.name: _request(robot) for robot in ROBOTS}
+    requests = {robot.name: request(robot.name, robot, CALLS, BATCHES) for robot in ROBOTS}
     absent = peer.missing()
     if absent:
         print(f"gpu: no ratios: {absent}", file=sys.stderr)
     else:
-        for name, seconds in peer.build(list(requests.values())).items():
-            yield Measurement(f"gpu.{name}.build", "peer_s", seconds)
+        with peer.builds(requests.values()) as builds:
+            for name, build in builds.items():
+                yield Measurement(f"gpu.{name}.build", "peer_s", build.seconds())
     ratios: dict[str, list[float]] = {"speedup": [], "host_speedup": []}
     for name, handle in handles.items():
-        device = {} if absent else peer.device_times(requests[name])
-        host = {} if absent else peer.host_times(requests[name])
+        device = Times() if absent else peer.device_times(requests[name])
+        host = Times() if absent else peer.host_times(requests[name])
+        given = (handle, CALLS, BATCHES, handle.floating_base)
         for measurement in (
-            *_cells(name, "device", "speedup", _device_microseconds(handle), device),
-            *_cells(name, "host", "host_speedup", _host_microseconds(handle), host),
+            *cells(f"gpu.{name}", "device", device_call_times(*given), device),
+            *cells(f"gpu.{name}", "host", host_call_times(*given), host),
         ):
             yield measurement
             if measurement.metric in ratios:
@@ -136,45 +123,6 @@ def _against_peer(handles: dict[str, RobotHandle], store: Path) -> Iterator[Meas
         if values:
             yield Measurement(f"gpu.{ratio}", "geometric_mean", statistics.geometric_mean(values))
             yield Measurement(f"gpu.{ratio}", "smallest", min(values))
-
-
-def _cells(
-    robot: str, kind: str, ratio: str, own: dict[str, dict[int, float]], peer: dict[str, dict[str, float]]
-) -> Iterator[Measurement]:
-    """Yield the times of every algorithm and batch, those of the peer if there are any, and their ratio."""
-    for algorithm, times in own.items():
-        for batch, microseconds in times.items():
-            cell = f"gpu.{robot}.{algorithm}.batch{batch}"
-            yield Measurement(cell, f"{kind}_us", microseconds)
-            if peer:
-                theirs = peer[algorithm][str(batch)]
-                yield Measurement(cell, f"peer_{kind}_us", theirs)
-                yield Measurement(cell, ratio, theirs / microseconds)
-
-
-def _request(robot: Robot) -> dict[str, Any]:
-    return {
-        "name": robot.name,
-        "path": str(robot.path),
-        "floating": robot.floating,
-        "algorithms": ALGORITHMS,
-        "batches": BATCHES,
-    }
-
-
-def _device_microseconds(handle: RobotHandle) -> dict[str, dict[int, float]]:
-    times = {}
-    for algorithm in ALGORITHMS:
-        calls = {str(batch): _device_call(handle, algorithm, batch) for batch in BATCHES}
-        times[algorithm] = {int(batch): microseconds for batch, microseconds in device_times(calls).items()}
-    return times
-
-
-def _host_microseconds(handle: RobotHandle) -> dict[str, dict[int, float]]:
-    return {
-        algorithm: {batch: median_call(_host_call(handle, algorithm, batch)) * 1e6 for batch in BATCHES}
-        for algorithm in ALGORITHMS
-    }
 
 
 def _bandwidth(handle: RobotHandle) -> Iterator[Measurement]:

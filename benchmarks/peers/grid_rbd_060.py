@@ -10,18 +10,67 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from benchmarks.calls import Call, Times, device_call_times, host_call_times
+from benchmarks.robots import Robot
 
 VARIABLE = "GRID_RBD_PEER"
 ROOT = Path(__file__).parents[2]
 PROGRAM = "import sys; sys.path.append(sys.argv[1]); from benchmarks.peers.grid_rbd_060 import main; main(sys.argv[2])"
+
+ALGORITHMS = {"idsva_so": "idsva_so_body_frame"}
+"""What is built for a method, where the names differ."""
+
+Request = Mapping[str, Any]
+"""A robot of the peer, and the calls that are measured; it can be written as JSON."""
+
+
+def request(name: str, robot: Robot, calls: Sequence[Call], batches: Sequence[int]) -> Request:
+    """Return the robot ``name`` with what the calls need and no more, since the peer takes minutes to compile."""
+    return {
+        "name": name,
+        "path": str(robot.path),
+        "floating": robot.floating,
+        "algorithms": sorted({ALGORITHMS.get(call.method, call.method) for call in calls}),
+        "calls": [asdict(call) for call in calls],
+        "batches": list(batches),
+    }
+
+
+class PeerError(Exception):
+    """The peer failed, or was not ready in time."""
+
+
+class Build:
+    """A robot that is being built, in a process that leads a session of its own."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def seconds(self, patience: float | None = None) -> float:
+        """Wait, for ``patience`` seconds at most, and return how long it took.
+
+        Raises
+        ------
+        PeerError
+            It failed, or was not ready in time.
+        """
+        return float(_answer(self._process, patience)["seconds"])
+
+    def end(self) -> None:
+        """End it with its compilers, if it is still running."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
 
 
 class Peer:
@@ -44,43 +93,51 @@ class Peer:
             return f"{VARIABLE} is not set; it names a folder with grid-rbd 0.6.0 (see {Path(__file__).name})"
         return "" if (Path(folder) / "grid_rbd").is_dir() else f"{VARIABLE}={folder} has no grid_rbd"
 
-    def build(self, robots: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-        """Build all robots at once; return the seconds of each."""
-        started = {r["name"]: self._start("build", r) for r in robots}
-        return {name: _answer(process)["seconds"] for name, process in started.items()}
+    @contextlib.contextmanager
+    def builds(self, robots: Iterable[Request]) -> Iterator[dict[str, Build]]:
+        """Build all robots at once while the caller goes on; what is still running at the end is ended."""
+        started = {robot["name"]: Build(self._start("build", robot, start_new_session=True)) for robot in robots}
+        try:
+            yield started
+        finally:
+            for build in started.values():
+                build.end()
 
-    def device_times(self, robot: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-        """Return device microseconds by algorithm and batch."""
-        return _answer(self._start("device", robot))
+    def device_times(self, robot: Request) -> Times:
+        """Return device times of the calls."""
+        return Times(**_answer(self._start("device", robot)))
 
-    def host_times(self, robot: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-        """Return microseconds of calls on NumPy arrays by algorithm and batch."""
-        return _answer(self._start("host", robot))
+    def host_times(self, robot: Request) -> Times:
+        """Return times of the calls on NumPy arrays, from the call to the result."""
+        return Times(**_answer(self._start("host", robot)))
 
-    def _start(self, action: str, robot: Mapping[str, Any]) -> subprocess.Popen[str]:
-        request = json.dumps({"action": action, "store": str(self._store), **robot})
+    def _start(self, action: str, robot: Request, **options: Any) -> subprocess.Popen[str]:
+        document = json.dumps({"action": action, "store": str(self._store), **robot})
         environment = {**os.environ, "PYTHONPATH": os.environ[VARIABLE]}
-        command = [sys.executable, "-P", "-c", PROGRAM, str(ROOT), request]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        command = [sys.executable, "-P", "-c", PROGRAM, str(ROOT), document]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, **options)
 
 
-def _answer(process: subprocess.Popen[str]) -> dict[str, Any]:
-    output, _ = process.communicate()
+def _answer(process: subprocess.Popen[str], patience: float | None = None) -> dict[str, Any]:
+    try:
+        output, _ = process.communicate(timeout=patience)
+    except subprocess.TimeoutExpired:
+        raise PeerError(f"grid-rbd 0.6.0 was not ready after another {patience:.0f} s") from None
     if process.returncode:
-        raise RuntimeError(f"the peer failed with exit status {process.returncode}")
+        raise PeerError(f"grid-rbd 0.6.0 failed with exit status {process.returncode}")
     answer: dict[str, Any] = json.loads(output.splitlines()[-1])
     return answer
 
 
-def main(request: str) -> None:
+def main(document: str) -> None:
     """Do what a request says, in a process that has the peer on its path."""
     warnings.simplefilter("ignore")
-    robot = json.loads(request)
-    actions: dict[str, Callable[[Mapping[str, Any]], Any]] = {"build": _build, "device": _device, "host": _host}
+    robot = json.loads(document)
+    actions: dict[str, Callable[[Request], Any]] = {"build": _build, "device": _device, "host": _host}
     print(json.dumps(actions[robot["action"]](robot)))
 
 
-def _handle(robot: Mapping[str, Any], backend: str) -> Any:
+def _handle(robot: Request, backend: str) -> Any:
     import grid_rbd
 
     with contextlib.redirect_stdout(io.StringIO()):
@@ -91,36 +148,19 @@ def _handle(robot: Mapping[str, Any], backend: str) -> Any:
         )  # fmt: skip
 
 
-def _build(robot: Mapping[str, Any]) -> dict[str, float]:
+def _build(robot: Request) -> dict[str, float]:
     began = time.perf_counter()
     _handle(robot, "torch")
     return {"seconds": time.perf_counter() - began}
 
 
-def _device(robot: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    import torch
-
-    from benchmarks.device_time import device_times
-    from benchmarks.samples import samples
-
-    handle = _handle(robot, "torch")
-    arguments = {
-        batch: [torch.from_numpy(a).cuda() for a in samples(handle.nq, handle.nv, batch, robot["floating"])]
-        for batch in robot["batches"]
-    }
-    return {
-        name: device_times({str(batch): partial(getattr(handle, name), *a) for batch, a in arguments.items()})
-        for name in robot["algorithms"]
-    }
+def _calls(robot: Request) -> list[Call]:
+    return [Call(**call) for call in robot["calls"]]
 
 
-def _host(robot: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    from benchmarks.samples import samples
-    from benchmarks.timing import median_call
+def _device(robot: Request) -> dict[str, Any]:
+    return asdict(device_call_times(_handle(robot, "torch"), _calls(robot), robot["batches"], robot["floating"]))
 
-    handle = _handle(robot, "numpy")
-    arguments = {batch: samples(handle.nq, handle.nv, batch, robot["floating"]) for batch in robot["batches"]}
-    return {
-        name: {str(batch): median_call(partial(getattr(handle, name), *a)) * 1e6 for batch, a in arguments.items()}
-        for name in robot["algorithms"]
-    }
+
+def _host(robot: Request) -> dict[str, Any]:
+    return asdict(host_call_times(_handle(robot, "numpy"), _calls(robot), robot["batches"], robot["floating"]))
