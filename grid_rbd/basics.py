@@ -57,11 +57,14 @@ def open_store(cache_dir: str | Path | None, *, strict: bool = False) -> Store:
     Raises
     ------
     OptionError
-        ``cache_dir`` is no path.
+        ``cache_dir`` is no path, or an empty one, which is a variable that nobody set more often than a wish.
     TierSettingsError
         The user's tiers cannot be as they are.
     """
     root = path_text(cache_dir)
-    if cache_dir is not None and (root is None or "\0" in root):
-        raise OptionError(f"cache_dir is {cache_dir!r:.80}, expected the path of a folder (str or pathlib.Path)")
+    if cache_dir is not None and (not root or "\0" in root):
+        raise OptionError(
+            f"cache_dir is {cache_dir!r:.80}, expected the path of a folder (str or pathlib.Path), or None for the "
+            "default one"
+        )
     return Store(root, strict=strict, tiers=configured_tiers())

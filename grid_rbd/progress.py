@@ -55,7 +55,7 @@ def _writer(name: str) -> Progress:
     def report(event: Event) -> None:
         if event.phase == "done":
             done = f"{next(finished)}/{event.total} {event.algorithm}, {event.seconds:.1f} s"
-            _log.info("building %s: %s%s", name, done, "" if event.compiled else ", its code was in the store")
+            _log.info("building %s: %s%s", name, done, "" if event.compiled else ", its code was there already")
 
     return report
 

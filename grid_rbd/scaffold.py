@@ -32,16 +32,22 @@ def new_plugin(name: str, parent: str | Path = ".") -> Path:
     Raises
     ------
     OptionError
-        The name cannot be that of an algorithm or is taken, or the folder exists.
+        The name cannot be that of an algorithm or is taken, or the folder exists or cannot be written.
     """
     module = f"grid_{_checked(name)}"
     folder = Path(parent).resolve() / name
-    if folder.exists():
-        raise OptionError(f"{folder} exists; give another name, or remove it")
-    for file, text in _files(name, module):
-        path = folder / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+    try:
+        if folder.exists():
+            raise OptionError(f"{folder} exists; give another name, or remove it")
+        for file, text in _files(name, module):
+            path = folder / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+    except OSError as error:
+        raise OptionError(
+            f"the project cannot be written to {str(folder)!r:.120}: {error.strerror}; change to another folder, or "
+            "give another name"
+        ) from error
     return folder
 
 

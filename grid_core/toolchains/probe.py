@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from grid_core.errors import CompileError, ToolchainError
+from grid_core.toolchains.cxx import CxxCompiler
 from grid_core.toolchains.process import call_in_time, last_lines
-from grid_core.toolchains.toolchain import Toolchain
 
 SOURCE = """\
 #include <array>
@@ -46,7 +46,7 @@ extern "C" __attribute__((visibility("default"))) std::int32_t grid_probe(double
 ARGUMENT, ANSWER = 9.0, 21
 
 
-def probe(compiler: Toolchain, level: str) -> None:
+def probe(compiler: CxxCompiler, level: str) -> None:
     """Compile, load and call a small library in a temporary folder.
 
     Raises
@@ -59,7 +59,8 @@ def probe(compiler: Toolchain, level: str) -> None:
         source, library, log = folder / "probe.cpp", folder / "probe.so", folder / "probe.log"
         source.write_text(SOURCE, encoding="ascii")
         try:
-            call_in_time(partial(compiler.compile, source, library, level=level, include=(), log=log))
+            compile_it = partial(compiler.compile, source, library, level=level, include=(), log=log)
+            call_in_time(compile_it, f"a small library that {compiler.path} compiles")
             answer = ctypes.CDLL(str(library)).grid_probe(ctypes.c_double(ARGUMENT))
         except CompileError:
             raise ToolchainError(f"cannot compile a small C++17 library:\n{last_lines(log)}") from None

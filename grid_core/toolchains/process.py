@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 import signal
@@ -29,6 +30,11 @@ SEARCH_PATHS = frozenset({"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_
 
 PATIENCE = 30.0
 """Seconds that a compiler has for a question about itself, and for a small library."""
+
+NOTICE = 5.0
+"""Seconds after which it is said what is waited for."""
+
+_log = logging.getLogger("grid_rbd.toolchains")
 
 
 class Children:
@@ -104,8 +110,26 @@ def stopped() -> bool:
     return children is not None
 
 
-def call_in_time(job: Callable[[], T]) -> T:
+@contextmanager
+def waiting_for(what: str) -> Iterator[None]:
+    """Say what is waited for if the block takes long."""
+    said = f"{what} has not finished after {NOTICE:g} s; it is stopped after {PATIENCE:g} s"
+    timer = threading.Timer(NOTICE, _log.warning, [said])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def call_in_time(job: Callable[[], T], what: str) -> T:
     """Run ``job`` and kill the processes that it started through :func:`run_logged` after ``PATIENCE`` seconds.
+
+    Parameters
+    ----------
+    what : str
+        What it does, for who waits.
 
     Raises
     ------
@@ -118,7 +142,8 @@ def call_in_time(job: Callable[[], T]) -> T:
     timer.daemon = True
     timer.start()
     try:
-        return children.call(job)
+        with waiting_for(what):
+            return children.call(job)
     except Exception:
         if children.failure is late:
             raise late from None
@@ -205,7 +230,9 @@ def ask(command: Sequence[str], option: str) -> str:
         )
     except OSError as error:
         raise ToolchainError(f"cannot be started: {error}") from None
-    printed, complaint = (text.decode(errors="replace").strip() for text in _communicate(process, option))
+    with waiting_for(shlex.join([*command, option])):
+        outputs = _communicate(process, option)
+    printed, complaint = (text.decode(errors="replace").strip() for text in outputs)
     if process.returncode:
         said = complaint or "it says nothing else; is it a compiler?"
         raise ToolchainError(f"{option} fails with exit status {process.returncode}: {said}")

@@ -14,6 +14,14 @@ import typer
 BUILD = "What to build"
 TARGET = "How to build it"
 
+
+def folder(text: str) -> Path:
+    """Return the path that an option gives; an empty one is a variable that nobody set, and not this folder."""
+    if not text:
+        raise typer.BadParameter("it is empty, expected the path of a folder; leave it out for the default one")
+    return Path(text)
+
+
 RegisteredName = Annotated[
     str | None, typer.Option("--name", "-n", help="Name to register under. Default: the file's.", show_default=False)
 ]
@@ -35,9 +43,10 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document 
 CacheDir = Annotated[
     Path | None,
     typer.Option(
-        "--cache-dir", metavar="DIR", envvar="GRID_RBD_CACHE_DIR", help="Where robots are kept.", show_default=False
+        "--cache-dir", metavar="DIR", envvar="GRID_RBD_CACHE_DIR", parser=folder, help="Where robots are kept.",
+        show_default=False,
     ),
-]
+]  # fmt: skip
 Plugins = Annotated[
     list[Path] | None,
     typer.Option(

@@ -60,8 +60,10 @@ def written_out() -> Iterator[None]:
     Raises
     ------
     ResultsLostError
-        Standard output cannot be written; nothing more is written to it.
+        Standard output is closed or cannot be written; nothing more is written to it.
     """
+    if sys.stdout is None:
+        raise ResultsLostError("standard output is closed")
     try:
         yield
         sys.stdout.flush()

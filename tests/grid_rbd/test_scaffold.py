@@ -72,6 +72,14 @@ def test_names(name: str, rule: str, tmp_path: Path) -> None:
         new_plugin(3, tmp_path)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("name", "rule"), [("toy_power", "Not a directory"), ("toy" * 100, "File name too long")])
+def test_a_folder_that_cannot_be_written(tmp_path: Path, name: str, rule: str) -> None:
+    parent = tmp_path / "file" if rule == "Not a directory" else tmp_path
+    (tmp_path / "file").touch()
+    with pytest.raises(OptionError, match=rf"cannot be written to '.*: {rule}; change to another folder, or give"):
+        new_plugin(name, parent)
+
+
 def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "toy_power").mkdir()
     with pytest.raises(OptionError, match="toy_power exists; give another name, or remove it"):

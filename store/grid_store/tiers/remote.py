@@ -13,11 +13,12 @@ from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from grid_store.digest import bytes_digest
 from grid_store.errors import CorruptEntryError, TierSettingsError, TierUnavailableError
 from grid_store.tiers.patience import in_time
-from grid_store.tiers.settings import TierSettings
+from grid_store.tiers.settings import READ_ONLY, TierSettings
 
 LARGEST_STATEMENT = 1 << 20
 LARGEST_RECORD = 16 << 20
@@ -48,6 +49,19 @@ class Remote:
                 f"tier {self.settings.url!r} cannot be opened: {error}; mend its URL or options, or install what its "
                 "protocol needs: pip install 'grid-rbd[tiers]' has files, s3 and http"
             ) from error
+
+    def is_empty(self) -> bool:
+        """Ask the tier whether it has anything; one that is only read is asked whether it answers, and is not empty.
+
+        Raises
+        ------
+        TierUnavailableError
+            It failed, or did not answer in time.
+        """
+        if urlsplit(self.settings.url).scheme in READ_ONLY:
+            self.statement("0" * 64)
+            return False
+        return not self._within_time(lambda files, root: files.exists(root))
 
     def statement(self, request: str) -> bytes | None:
         """Return the statement about a request, ``None`` if there is none."""

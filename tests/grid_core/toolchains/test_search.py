@@ -155,13 +155,18 @@ def forbid_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("option", ["--version", "-dumpmachine", "-o"])
-def test_a_compiler_that_hangs_is_stopped(script: Script, monkeypatch: pytest.MonkeyPatch, option: str) -> None:
+def test_a_compiler_that_hangs_is_told_and_stopped(
+    script: Script, monkeypatch: pytest.MonkeyPatch, option: str, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(process, "PATIENCE", 0.3)
+    monkeypatch.setattr(process, "NOTICE", 0.1)
     hanging = script("stub", f'case "$*" in *{option}*) sleep 60; exit;; esac\necho stub 1.0')
     began = time.monotonic()
     with pytest.raises(ToolchainError, match=r"after 0\.3 s; it was stopped"):
         find_compiler(str(hanging))
     assert time.monotonic() - began < 30
+    what = f"a small library that {hanging} compiles" if option == "-o" else f"{hanging} {option}"
+    assert caplog.messages == [f"{what} has not finished after 0.1 s; it is stopped after 0.3 s"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -49,7 +50,7 @@ def test_every_argument_of_a_build_is_spelled_as_an_option() -> None:
 
 
 SUBCOMMANDS = [
-    *("tiers list", "tiers add", "tiers remove", "tiers fallback"),
+    *("tiers list", "tiers add", "tiers push", "tiers remove", "tiers fallback"),
     *("keys make", "keys list", "keys trust", "keys forget"),
 ]
 
@@ -196,6 +197,23 @@ def test_full_standard_output_is_one_line_on_standard_error(
     assert ran.returncode == code
     assert ran.stderr.startswith(said)
     assert len(ran.stderr.splitlines()) == 1
+
+
+def test_closed_standard_output_is_one_line_on_standard_error(tmp_path: Path) -> None:
+    start = ["-c", "from grid_rbd.cli import main; main()", "list", "--json"]
+    command = f"exec {shlex.join([sys.executable, *start])} >&-"
+    environment = {**ENVIRONMENT, "GRID_RBD_CACHE_DIR": str(tmp_path)}
+    ran = subprocess.run(["sh", "-c", command], env=environment, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (1, "error: standard output is closed\n")
+
+
+def test_an_empty_folder_is_not_this_one(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run("list", "--cache-dir", "")
+    assert (ran.code, "it is empty, expected the path of a folder; leave it out" in ran.err) == (2, True)
+    monkeypatch.setenv("GRID_RBD_CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert run("root", "--json").document["cache_dir"] == str(tmp_path / "grid-rbd"), "an empty variable is none"
 
 
 def test_reader_that_has_gone_is_no_error_message(tmp_path: Path) -> None:
