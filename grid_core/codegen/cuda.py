@@ -273,4 +273,5 @@ def render_cuda_unit(
     """Return the CUDA source files of one algorithm for one robot."""
     room = small_bytes(algorithm, dtype, kernels)
     common = {"algorithm": algorithm, "model": model, "scalar": SCALARS[dtype], "small_bytes": room}
-    return [render_template("unit.cu.j2", template_folders, **common, kernels=several) for several in files(kernels)]
+    template = algorithm.cuda_template
+    return [render_template(template, template_folders, **common, kernels=several) for several in files(kernels)]

@@ -198,8 +198,9 @@ class Algorithm:
         unless given.
     notes, source : str
         More for the docstring (conventions, edge cases), and the paper or book it follows.
-    template : str
-        Jinja2 template of the unit; the core's kernel template unless the plugin brings its own.
+    template, cuda_template : str
+        Jinja2 templates of a unit for the CPU and of each source file of one for CUDA; the core's unless the plugin
+        brings its own.
     """
 
     name: str
@@ -220,6 +221,7 @@ class Algorithm:
     source: str = ""
     opt_in: bool = False
     template: str = "unit.cpp.j2"
+    cuda_template: str = "unit.cu.j2"
 
     @property
     def result_name(self) -> str:

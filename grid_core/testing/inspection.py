@@ -100,7 +100,8 @@ def _of_module(module: ModuleType, name: str, others: _Others) -> Iterator[Findi
     for algorithm in algorithms:
         yield _requirements(algorithm, known)
         yield from _texts(algorithm)
-    yield from _templates([*(a.template for a in algorithms), *(s.template for s in sections)], folders)
+    units = [template for a in algorithms for template in (a.template, a.cuda_template)]
+    yield from _templates([*units, *(section.template for section in sections)], folders)
     yield from _sections(sections, known)
 
 

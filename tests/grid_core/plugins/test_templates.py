@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from grid_core.build import BuildOptions, RobotRequest, build, make_plan, make_request
-from grid_core.build.targets import CpuTarget
+from grid_core.build.targets import CpuTarget, CudaTarget, UnitInputs
 from grid_core.codegen.render import render_unit
 from grid_core.model import load_model
 from grid_core.plugins import sources
@@ -68,6 +70,48 @@ def test_a_template_extends_the_unit(plugin_file: Callable[..., str], tmp_path: 
     sources.folder_digest.cache_clear()
     again = make_request(PENDULUM, BuildOptions(dtype="float64"), algorithm_list="toy", plugin_files=[path])
     assert [u.status for u in make_plan(again, store).units] == ["miss"], "an edited template changes the key"
+
+
+CUDA_TEMPLATE = """{% extends "unit.cu.j2" %}
+{% block includes %}
+#define TOY_ANSWER 42
+{% endblock %}
+{% block exports %}
+extern "C" __global__ void toy_answer(int* out) { *out = TOY_ANSWER; }
+{% endblock %}
+"""
+
+
+def _cuda_plugin(plugin_file: Callable[..., str], tmp_path: Path) -> str:
+    hook = HOOK.replace("template=", "cuda_template=").replace("{", "{{").replace("}", "}}")
+    path = plugin_file("toy", PLUGIN + hook)
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "toy_unit.j2").write_text(CUDA_TEMPLATE)
+    return path
+
+
+def test_units_for_cuda_have_a_template_of_their_own(plugin_file: Callable[..., str], tmp_path: Path) -> None:
+    path = _cuda_plugin(plugin_file, tmp_path)
+    request = make_request(PENDULUM, BuildOptions(), algorithm_list="toy", plugin_files=[path], level="sm_90")
+    catalogue, model = request.catalogue, load_model(request.source)
+    texts = {}
+    for name in ("toy", "crba"):
+        folders = catalogue.template_folders([name])
+        algorithm, settings = catalogue.algorithms[name], request.options.settings
+        inputs = UnitInputs(algorithm, model, catalogue.algorithms, request.options, folders, "sm_90")
+        texts[name] = CudaTarget().render(inputs)["unit.cu"]
+        assert "TOY_ANSWER" not in render_unit(algorithm, model, catalogue.algorithms, settings, "float32", folders)
+    assert texts["toy"].count("TOY_ANSWER") == 2
+    assert "TOY_ANSWER" not in texts["crba"]
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+def test_a_template_of_a_unit_for_cuda_is_compiled(plugin_file: Callable[..., str], tmp_path: Path) -> None:
+    path = _cuda_plugin(plugin_file, tmp_path)
+    request = make_request(PENDULUM, BuildOptions(), algorithm_list="toy", plugin_files=[path], level="sm_90")
+    store = Store(tmp_path / "store", strict=True)
+    entry = build(make_plan(request, store), store)["toy"]
+    assert b"toy_answer" in entry.path(CudaTarget.unit).read_bytes()
 
 
 def _rendered(request: RobotRequest, name: str) -> str:
