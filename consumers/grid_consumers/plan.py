@@ -112,7 +112,12 @@ class ArtifactPlan:
         with workplace(f"{self.recipe.consumer}-scan") as work:
             read = self.project.scan(source, [*self.options, *places.options], work)
         files = places.labelled(source, read)
-        components = {**self._machine("consumer unit"), "files": files, "flags": [*self.project.code, *self.options]}
+        components = {
+            **self._machine("consumer unit"),
+            "files": files,
+            "flags": [*self.project.code, *self.options],
+            "named_files": _numbered(self.recipe.named_files),
+        }
         return UnitPlan(source, tuple(read), Key(components), digests_of_own(files))
 
     def _key(self, header: Entry, units: tuple[UnitPlan, ...]) -> Key:
@@ -156,6 +161,7 @@ def make_plan(recipe: Recipe, request: RobotRequest, sections: Mapping[str, bool
         "sources": {source.name: source for source in recipe.sources},
         "headers": _numbered(recipe.headers),
         "libraries": _numbered(recipe.libraries),
+        "named_files": _numbered(recipe.named_files),
         "defines": list(recipe.defines),
         "extra_flags": list(recipe.extra_flags),
         "link_flags": list(recipe.link_flags),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,11 +14,13 @@ from grid_core.errors import OptionError
 from grid_core.model.xml_source import path_text
 
 SUFFIXES = (".cu", ".cpp", ".cc", ".cxx")
-NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
+NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
 DEFINE = re.compile(r"[A-Za-z_]\w*(=.*)?", re.ASCII | re.DOTALL)
 INCLUDE_OPTIONS = ("-I", "-iquote", "-isystem", "-idirafter")
 OWN_OPTIONS = re.compile(r"-[cESo]|-o.*|-M.*|--?(compile|preprocess|output-file.*|generate-.*)")
 """What the build itself says to the compiler."""
+WRITTEN = re.compile(r"-Map\b|-dependency-file\b|-fdump-|-ftime-trace")
+"""Options whose file is written, not read."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +57,18 @@ class Recipe:
         return any(source.suffix == ".cu" for source in self.sources)
 
     @property
+    def named_files(self) -> tuple[Path, ...]:
+        """The files that options for sources name, such as a plugin of the compiler."""
+        return tuple(_named_files(self.extra_flags))
+
+    @property
     def libraries(self) -> tuple[Path, ...]:
-        """The files that the link takes: those named by path, and those that ``-L`` and ``-l`` lead to."""
-        folders = [Path(flag[2:]) for flag in self.link_flags if flag.startswith("-L")]
-        wanted = [f"lib{flag[2:]}" for flag in self.link_flags if flag.startswith("-l")]
-        searched = [folder / f"{name}{suffix}" for name in wanted for folder in folders for suffix in (".so", ".a")]
-        named = [Path(flag) for flag in self.link_flags if not flag.startswith("-")]
-        return tuple(path for path in (*named, *searched) if path.is_file())
+        """The files that the link takes: those that options name, and those that ``-L`` and ``-l`` lead to."""
+        folders = [flag[2:] for flag in self.link_flags if flag.startswith("-L")]
+        folders += filter(None, os.environ.get("LIBRARY_PATH", "").split(os.pathsep))
+        names = [name for flag in self.link_flags if flag.startswith("-l") for name in _library_names(flag[2:])]
+        searched = (Path(folder, name) for name in names for folder in folders)
+        return (*_named_files(self.link_flags), *(path for path in searched if path.is_file()))
 
 
 def make_recipe(
@@ -94,7 +102,7 @@ def make_recipe(
         checked_name(artifact_name, "artifact_name"),
     )
     _check_sources(recipe.sources)
-    _check_flags(recipe.extra_flags)
+    _check_flags(recipe.extra_flags, recipe.link_flags)
     if recipe.artifact_name in (HEADER, "record.json"):
         raise OptionError(f"artifact_name is {artifact_name!r}, the name of another file there; choose 'artifact.so'")
     return recipe
@@ -104,7 +112,8 @@ def checked_name(value: Any, argument: str) -> str:
     """Return a name that is also a file name."""
     if not isinstance(value, str) or not is_name(value):
         raise OptionError(
-            f"{argument} is {value!r:.80}, expected a letter or digit, then letters, digits, dots, dashes, underscores"
+            f"{argument} is {value!r:.80}, expected a letter or digit, then letters, digits, dots, dashes, "
+            "underscores; 100 at most"
         )
     return value
 
@@ -128,7 +137,25 @@ def _check_sources(sources: tuple[Path, ...]) -> None:
             raise OptionError(f"sources has several files called {source.name!r}; give each a name of its own")
 
 
-def _check_flags(flags: tuple[str, ...]) -> None:
+def _named_files(flags: tuple[str, ...]) -> list[Path]:
+    """Return the files that stand in options as a whole or behind ``=`` or ``,``: ``-Wl,--version-script=/x/map``."""
+    read = (flag for flag in flags if not WRITTEN.search(flag))
+    words = (Path(word) for flag in read for word in re.split("[=,]", flag) if word)
+    return [path for path in words if path.is_file()]
+
+
+def _library_names(text: str) -> tuple[str, ...]:
+    """Return the files that ``-l`` with this text looks for."""
+    return (text[1:],) if text.startswith(":") else (f"lib{text}.so", f"lib{text}.a")
+
+
+def _check_flags(flags: tuple[str, ...], link_flags: tuple[str, ...]) -> None:
+    for argument, given in (("extra_flags", flags), ("link_flags", link_flags)):
+        for flag in given:
+            if flag.startswith("@"):
+                raise OptionError(
+                    f"{argument} has {flag!r}, a file whose changes nobody would see; write out its options"
+                )
     for flag in flags:
         if flag.startswith(INCLUDE_OPTIONS):
             raise OptionError(f"extra_flags has {flag!r}; give the folder as an entry of include_dirs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import importlib.util
 import inspect
@@ -28,7 +29,7 @@ from tests.grid_core.units import GOLDEN, PENDULUM
 
 FIELDS = (
     "consumer", "name", "cache_dir", "cuda_arch", "code_options", "identity", "input_key", "sources", "headers",
-    "defines", "content_key", "cached", "stale_reasons", "store_dir", "would",
+    "defines", "content_key", "cached", "tier", "stale_reasons", "store_dir", "would",
 )  # fmt: skip
 ARGUMENTS = (
     "consumer, name, urdf_path, *, sources, headers, include_dirs, defines, extra_flags, link_flags, artifact_name, "
@@ -257,6 +258,9 @@ WRONG = {
     "defines": ({"defines": "X"}, "defines is 'X', expected a sequence"),
     "include option": ({"extra_flags": ["-Isrc"]}, "'-Isrc'; give the folder as an entry of include_dirs"),
     "own option": ({"extra_flags": ["-MD"]}, "'-MD', which the build sets itself"),
+    "long name": ({"consumer": "x" * 101}, "expected a letter or digit, .*; 100 at most"),
+    "file of options": ({"extra_flags": ["@options"]}, "'@options', a file whose changes nobody would see; write out"),
+    "linker's file": ({"link_flags": ["@options"]}, "link_flags has '@options', a file whose changes nobody would see"),
     "output": ({"extra_flags": ["-o"]}, "'-o', which the build sets itself"),
     "flags": ({"link_flags": "-lm"}, "link_flags is '-lm', expected a sequence"),
     "flag": ({"emit_plant": "no"}, "emit_plant is 'no', expected True or False"),
@@ -368,6 +372,39 @@ def test_libraries_of_the_link_count_by_content(project: Project) -> None:
     library(2)
     keys |= {project.build(link_flags=flags).content_key, project.build(link_flags=[str(library(2))]).content_key}
     assert len(keys) == 4
+
+
+def test_files_that_options_name_count_by_content(project: Project) -> None:
+    script = project.write("exports.map", "{ global: *; };")
+    first = project.build(link_flags=[f"-Wl,--version-script={script}"])
+    assert not project.build(link_flags=[f"-Wl,--version-script={script}"]).compiled
+    project.write("exports.map", "{ global: weighted_mass; local: *; };")
+    assert project.plan(link_flags=[f"-Wl,--version-script={script}"])["stale_reasons"] == ["libraries changed"]
+    second = project.build(link_flags=[f"-Wl,--version-script={script}"])
+    assert (first.content_key == second.content_key, second.compiled) == (False, True)
+    assert hasattr(ctypes.CDLL(str(first.path)), "version")
+    assert not hasattr(ctypes.CDLL(str(second.path)), "version")
+    written = project.write("written.map", "what the linker will replace")
+    assert project.build(link_flags=[f"-Wl,-Map={written}"]).compiled
+    assert not project.build(link_flags=[f"-Wl,-Map={written}"]).compiled
+
+
+def test_files_that_options_for_sources_name_count_by_content(project: Project) -> None:
+    names = project.write("names.txt", "weighted_mass\n")
+    flags = ["-D", f"NAMES={names}"]
+    assert project.build(extra_flags=flags).compiled
+    project.write("names.txt", "version\n")
+    assert project.plan(extra_flags=flags)["stale_reasons"] == ["named_files changed"]
+    assert project.build(extra_flags=flags).compiled
+
+
+def test_libraries_of_the_environment_count_by_content(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write("lib/libnumber.a", "")
+    monkeypatch.setenv("LIBRARY_PATH", str(project.folder / "lib"))
+    before = project.plan(link_flags=["-l:libnumber.a"])
+    project.write("lib/libnumber.a", "changed")
+    assert project.plan(link_flags=["-l:libnumber.a"])["input_key"] != before["input_key"]
+    assert project.plan(link_flags=["-lnumber"])["input_key"] != before["input_key"]
 
 
 def test_threads_build_several_artifacts_at_once(project: Project, compiled_files: list[str]) -> None:
