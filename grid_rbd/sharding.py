@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +18,7 @@ from grid_rbd.keywords import checked_keywords
 from grid_rbd.progress import shown_progress
 from grid_rbd.warming import checked_model, facts_of, inputs_before
 from grid_rbd.wishes import Wish
+from grid_rbd.written_plan import PlannedUnit, WrittenPlan, read_plan
 from grid_store import Store
 
 _SHARD = re.compile(r"([0-9]+)/([0-9]+)")
@@ -48,17 +48,16 @@ def build_from_plan(
     Raises
     ------
     OptionError
-        It is no plan, or no share.
+        It is no plan, one that was edited or made by another version, or no share.
     ToolchainMismatchError
         This machine has another compiler, version or plugin than the one that planned.
     CompileError
         A compiler failed; units that were finished stay in the store.
     """
-    report, store = _plan(plan), open_store(cache_dir, strict=True)
-    wish, name = Wish.from_json(report["wish"]), str(report["name"])
-    units = _share([unit for unit in report["units"] if unit["status"] != "hit"], shard)
-    jobs = [_job(wish, unit, report, store) for unit in units]
-    with shown_progress(len(jobs), name) as progress:
+    planned, store = read_plan(plan), open_store(cache_dir, strict=True)
+    units = _share([unit for unit in planned.units if not unit.stored], shard)
+    jobs = [_job(planned, unit, store) for unit in units]
+    with shown_progress(len(jobs), planned.name) as progress:
 
         def run(job: UnitJob) -> dict[str, Any]:
             built = BuiltUnit(**run_job(job.to_json()))
@@ -67,9 +66,9 @@ def build_from_plan(
             return vars(built)
 
         built = run_all([partial(run, job) for job in jobs], worker_count(len(jobs))) if jobs else []
-    missing = _registered(name, wish, store)
+    missing = _registered(planned.name, planned.wish, store)
     return {
-        "name": name,
+        "name": planned.name,
         "cache_dir": str(store.root),
         "shard": shard,
         "built": built,
@@ -87,34 +86,12 @@ def _registered(name: str, wish: Wish, store: Store) -> list[str]:
     return [unit.algorithm for unit in plan.missing]
 
 
-def _job(wish: Wish, unit: Mapping[str, Any], report: Mapping[str, Any], store: Store) -> UnitJob:
-    algorithm = unit["algorithm"]
-    request = replace(wish.request, algorithms=(algorithm,))
-    return UnitJob(request, algorithm, report["build_identity"]["compiler"], unit["inputs"], str(store.root))
+def _job(planned: WrittenPlan, unit: PlannedUnit, store: Store) -> UnitJob:
+    request = replace(planned.wish.request, algorithms=(unit.algorithm,))
+    return UnitJob(request, unit.algorithm, planned.compiler, unit.inputs, str(store.root))
 
 
-def _plan(plan: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
-    """Return a plan that can be built from."""
-    return _checked(plan, "plan") if isinstance(plan, Mapping) else _checked(_read(plan), str(plan))
-
-
-def _read(plan: str | Path) -> Any:
-    try:
-        return json.loads(Path(plan).read_bytes())
-    except OSError as error:
-        raise OptionError(f"plan: {plan} cannot be read: {error.strerror}; write it with plan --json") from error
-    except ValueError as error:
-        raise OptionError(f"plan: {plan} is no JSON: {error}; write it with plan --json") from error
-
-
-def _checked(plan: Any, label: str) -> Mapping[str, Any]:
-    needed = ("name", "wish", "units", "build_identity")
-    if not isinstance(plan, Mapping) or any(name not in plan for name in needed):
-        raise OptionError(f"plan: {label} is not what build_plan returns, which has {', '.join(needed)}")
-    return plan
-
-
-def _share(units: Sequence[Mapping[str, Any]], shard: str | None) -> list[Mapping[str, Any]]:
+def _share(units: Sequence[PlannedUnit], shard: str | None) -> list[PlannedUnit]:
     """Return the units of one shard; every shard that reads the same plan deals them out alike."""
     if shard is None:
         return list(units)
@@ -122,15 +99,10 @@ def _share(units: Sequence[Mapping[str, Any]], shard: str | None) -> list[Mappin
     index, count = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= index <= count:
         raise OptionError(f"shard is {shard!r:.80}, expected a share such as '2/8', which is the second of eight")
-    loads, mine = [0.0] * count, []
-    for unit in sorted(units, key=lambda unit: (-_seconds(unit), unit["algorithm"])):
-        least = min(range(count), key=lambda n: loads[n])
-        loads[least] += _seconds(unit)
+    loads, mine = [0.0] * min(count, len(units)), []
+    for unit in sorted(units, key=lambda unit: (-unit.seconds, unit.algorithm)):
+        least = min(range(len(loads)), key=lambda n: loads[n])
+        loads[least] += unit.seconds
         if least == index - 1:
             mine.append(unit)
     return mine
-
-
-def _seconds(unit: Mapping[str, Any]) -> float:
-    """Return what a unit is expected to take; one that nothing is known of counts a second."""
-    return float(unit["expected"]["seconds"]) if unit["expected"] else 1.0

@@ -43,8 +43,9 @@ class Wish:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Wish:
-        request = RobotRequest.from_json(values["request"])
-        return cls(request, values["device"], values["max_batch"], values["lazy"])
+        """Return the wish again, checked where a request says nothing about it."""
+        request, max_batch = RobotRequest.from_json(values["request"]), positive(values["max_batch"], "max_batch")
+        return cls(request, _checked_device(values["device"]), max_batch, flag(values["lazy"], "lazy"))
 
 
 def description_of(urdf_path: str | Path | None, urdf_string: str | bytes | None) -> Source:
@@ -170,9 +171,7 @@ def _target(device: str, given: Mapping[str, Any]) -> tuple[str, str | None]:
     cpu_level = given["cpu_level"]
     if cpu_level is not None and not isinstance(cpu_level, str):
         raise OptionError(f"cpu_level is {cpu_level!r}, expected the name of a level, such as 'x86-64-v3' or 'native'")
-    kind, colon, _ = str(device).partition(":")
-    if kind not in DEVICES or (colon and kind != "cuda"):
-        raise OptionError(f"device is {device!r}, expected one of {', '.join(DEVICES)}, or 'cuda:1' and its like")
+    kind = _checked_device(device).partition(":")[0]
     gpu = [name for name in ("cuda_arch", "cuda_archs") if given[name] is not None]
     chosen_by = f"{gpu[0]}={given[gpu[0]]!r}" if gpu and kind == "auto" else f"device={device!r}"
     if kind == "auto":
@@ -180,6 +179,13 @@ def _target(device: str, given: Mapping[str, Any]) -> tuple[str, str | None]:
     for name in gpu if kind != "cuda" else () if cpu_level is None else ("cpu_level",):
         raise OptionError(f"{name}={given[name]!r} contradicts {chosen_by}; leave one of them out")
     return device, _cuda_level(device, given["cuda_arch"], given["cuda_archs"]) if kind == "cuda" else cpu_level
+
+
+def _checked_device(device: str) -> str:
+    kind, colon, _ = str(device).partition(":")
+    if kind not in DEVICES or (colon and kind != "cuda"):
+        raise OptionError(f"device is {device!r}, expected one of {', '.join(DEVICES)}, or 'cuda:1' and its like")
+    return device
 
 
 def _cuda_level(device: str, one: Any, several: Any) -> str:

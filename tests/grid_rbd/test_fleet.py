@@ -18,6 +18,7 @@ import pytest
 import grid_rbd
 from grid_core.build import BuiltUnit, UnitJob, run_job
 from grid_rbd.sharding import _share
+from grid_rbd.written_plan import PlannedUnit
 from grid_store import Store, StoreError
 from tests.command_line import run
 from tests.grid_core.build.conftest import Stub
@@ -205,14 +206,15 @@ def test_a_plan_is_built_by_its_own_toolchain_only(root: Path) -> None:
 
 
 def test_shards_are_disjoint_complete_and_balanced() -> None:
-    units = [{"algorithm": f"a{n}", "expected": {"seconds": float(n % 7)} if n % 5 else None} for n in range(40)]
+    units = [PlannedUnit(f"a{n}", False, {}, float(n % 7) if n % 5 else 1.0) for n in range(40)]
     for count in (1, 3, 8, 50):
         shares = [_share(units, f"{index}/{count}") for index in range(1, count + 1)]
-        names = [unit["algorithm"] for share in shares for unit in share]
-        assert sorted(names) == sorted(unit["algorithm"] for unit in units)
-        loads = [sum(unit["expected"]["seconds"] if unit["expected"] else 1.0 for unit in share) for share in shares]
+        names = [unit.algorithm for share in shares for unit in share]
+        assert sorted(names) == sorted(unit.algorithm for unit in units)
+        loads = [sum(unit.seconds for unit in share) for share in shares]
         assert max(loads) - min(loads) <= 7.0
     assert _share(units, None) == units
+    assert _share(units, f"{10**30}/{10**30}") == [], "more shards than units are no reason to run out of memory"
 
 
 @pytest.mark.parametrize("shard", ["0/3", "4/3", "2", "a/b", "1/0", "-1/2", ""])
@@ -220,6 +222,44 @@ def test_bad_shards(shard: str, root: Path) -> None:
     plan = grid_rbd.build_plan("arm", PENDULUM, cache_dir=root, algorithm_list="crba")
     with pytest.raises(grid_rbd.OptionError, match="expected a share such as '2/8'"):
         grid_rbd.build_from_plan(plan, shard=shard, cache_dir=root)
+
+
+EDITS: list[tuple[tuple[str | int, ...], Any, str]] = [
+    (("wish",), 3, "not subscriptable"),
+    (("wish", "request", "options"), {}, "it lacks 'settings'"),
+    (("wish", "request", "algorithms"), ["crbaa"], "no plugin here provides 'crbaa', which may be one to install"),
+    (("wish", "device"), "tpu", "device is 'tpu', expected one of"),
+    (("wish", "lazy"), "yes", "lazy is 'yes', expected True or False"),
+    (("wish", "max_batch"), -1, "max_batch is -1, expected a whole number"),
+    (("name",), "../arm", r"name is '\.\./arm', expected printable text"),
+    (("units",), [], "its units are not those of its wish"),
+    (("units",), 3, "not iterable"),
+    (("units", 0), {}, "it lacks 'status'"),
+    (("units", 0, "status"), "lost", "the status of a unit is 'lost', expected one of hit, miss, stale"),
+    (("units", 0, "algorithm"), "minv", "its units are not those of its wish"),
+    (("units", 0, "inputs", "core"), 3, "core is 3, expected text"),
+    (("build_identity", "compiler"), None, "not iterable"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), EDITS)
+def test_edited_plans_are_refused(path: tuple[str | int, ...], value: Any, message: str, root: Path) -> None:
+    plan: Any = grid_rbd.build_plan("arm", PENDULUM, cache_dir=root, algorithm_list="crba")
+    place = plan
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    with pytest.raises(
+        grid_rbd.OptionError, match=f"plan was edited, or made by another version or with other plugins: .*{message}"
+    ):
+        grid_rbd.build_from_plan(plan, cache_dir=root)
+    assert grid_rbd.list_registered(root) == []
+
+
+@pytest.mark.parametrize("plan", [b"x", 3, None, [], "", "a\0b"])
+def test_what_is_no_plan(plan: Any, root: Path) -> None:
+    with pytest.raises(grid_rbd.OptionError, match=r"plan is .*, expected what build_plan returns, or the path of a"):
+        grid_rbd.build_from_plan(plan, cache_dir=root)
 
 
 @pytest.mark.parametrize(
@@ -231,6 +271,10 @@ def test_bad_shards(shard: str, root: Path) -> None:
         (["--from-plan", "nothing.json"], "nothing.json cannot be read"),
         (["--from-plan", "text.json"], "text.json is no JSON"),
         (["--from-plan", "other.json"], "other.json is not what build_plan returns"),
+        (
+            ["--from-plan", "edited.json"],
+            "edited.json was edited, or made by another version or with other plugins: it lacks 'request'",
+        ),
     ],
 )
 def test_bad_command_lines(
@@ -239,6 +283,7 @@ def test_bad_command_lines(
     monkeypatch.chdir(tmp_path)
     Path("text.json").write_text("text")
     Path("other.json").write_text("{}")
+    Path("edited.json").write_text('{"name": "arm", "wish": {}, "units": [], "build_identity": {}}')
     ran = run("build", *arguments, "--cache-dir", root)
     assert (ran.code, message in " ".join(ran.err.split())) == (2, True), ran.err
 
