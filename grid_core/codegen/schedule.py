@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from grid_core.codegen.layout import Layout
 from grid_core.codegen.order import GROUP, by_demand
-from grid_core.codegen.pieces import Piece, cost_of, leaves_of, read_by
+from grid_core.codegen.pieces import Piece, cost_of, read_by
+from grid_core.codegen.slots import assign_slots
 from grid_core.kernel.kernel import Action, Kernel, Loop, Store
 from grid_core.trace.scalar import COMPARISONS, Scalar
 
@@ -23,6 +24,10 @@ STATEMENT_BUDGET = 3000
 
 INLINE_BUDGET = 10
 """Operations of one emitted expression; keeps lines readable."""
+
+NEAR = 200
+"""Statements between a node and its only reader up to which it is written there. Over longer ways one value waits in
+its place, instead of all that it is made of."""
 
 
 @dataclass
@@ -50,7 +55,7 @@ def schedule(kernel: Kernel, kept: Mapping[str, Layout], budget: int = FUNCTION_
     """
     events, constants = events_of(kernel, kept)
     events = by_demand(events, group) if not kernel.arrays else events
-    inlined = inlined_nodes(events, {})
+    inlined = inlined_nodes(events, {}) - _read_late(events)
     return _finish(kernel, kept, constants, _cut(named_events(events, inlined), inlined, budget), inlined)
 
 
@@ -66,7 +71,7 @@ def _finish(
     for array in kernel.arrays:
         arrays[array.name] = first
         first += array.size
-    slots = _assign_slots(pieces, inlined, first)
+    slots = assign_slots(pieces, inlined, first)
     return Schedule(kernel, kept, constants, pieces, inlined, arrays, slots)
 
 
@@ -135,6 +140,17 @@ def inlined_nodes(events: Iterable[Scalar | Action], home: Mapping[int, tuple[in
     return frozenset(inlined)
 
 
+def _read_late(events: Iterable[Scalar | Action]) -> frozenset[int]:
+    """Return the nodes, masks excepted, that have a reader which is not near."""
+    made: dict[int, int] = {}
+    late: set[int] = set()
+    for position, event in enumerate(events):
+        late |= {x.id for x in read_by(event) if isinstance(x, Scalar) and position - made.get(x.id, position) > NEAR}
+        if isinstance(event, Scalar) and event.op not in COMPARISONS:
+            made[event.id] = position
+    return frozenset(late)
+
+
 def _cut(events: list[Scalar | Action], inlined: frozenset[int], budget: int) -> list[Piece]:
     pieces = [Piece()]
     for event in events:
@@ -145,40 +161,3 @@ def _cut(events: list[Scalar | Action], inlined: frozenset[int], budget: int) ->
         pieces[-1].events.append(event)
         pieces[-1].operations += cost
     return pieces
-
-
-def _assign_slots(pieces: list[Piece], inlined: frozenset[int], first: int) -> int:
-    """Give a slot to every value that leaves its piece; a slot is used again in the stage after its last load."""
-    made = {
-        event.id: number for number, piece in enumerate(pieces) for event in piece.events if isinstance(event, Scalar)
-    }
-    last = _note_loads(pieces, inlined, made)
-    born: dict[int, list[tuple[Piece, int]]] = {}
-    for piece in pieces:
-        for stage, event in piece.staged():
-            if isinstance(event, Scalar) and event.id in last:
-                born.setdefault(stage, []).append((piece, event.id))
-    slots: dict[int, int] = {}
-    free: list[int] = []
-    used = first
-    for stage in sorted(born):
-        free += sorted(slots[node] for node in slots if last.get(node, stage) < stage)
-        last = {node: end for node, end in last.items() if end >= stage}
-        for piece, node in born[stage]:
-            used += not free
-            piece.saves[node] = slots[node] = free.pop() if free else used - 1
-    for piece in pieces:
-        piece.loads = {node: slots[node] for node in piece.loads}
-    return used
-
-
-def _note_loads(pieces: list[Piece], inlined: frozenset[int], made: Mapping[int, int]) -> dict[int, int]:
-    """Note what each piece loads; return the stage of the last load of every value that leaves its piece."""
-    last: dict[int, int] = {}
-    for number, piece in enumerate(pieces):
-        for stage, event in piece.staged():
-            for x in leaves_of(event, inlined):
-                if made[x.id] != number and x.id not in piece.loads:
-                    last[x.id] = max(last.get(x.id, 0), stage)
-                    piece.loads[x.id] = -1
-    return last
