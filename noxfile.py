@@ -100,7 +100,15 @@ def cuda_compile(session: nox.Session) -> None:
 def gpu(session: nox.Session) -> None:
     """Run the tests that need a GPU and nvcc, with the CuPy and PyTorch of the system; they skip what is not there."""
     session.install("-e", ".[test]")
-    session.run("pytest", "tests", "-m", "gpu", *XDIST, "--dist", "loadgroup", *session.posargs)
+    others = ["--ignore", "tests/grid_backends/cuda/test_sanitizer.py"]
+    session.run("pytest", "tests", "-m", "gpu", *others, *XDIST, "--dist", "loadgroup", *session.posargs)
+
+
+@nox.session(name="gpu-sanitize", venv_params=["--system-site-packages"])
+def gpu_sanitize(session: nox.Session) -> None:
+    """Run every CUDA kernel under compute-sanitizer's memcheck and racecheck (long); skips where it does not work."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "tests/grid_backends/cuda/test_sanitizer.py", "-m", "gpu", "-rs", *session.posargs)
 
 
 @nox.session

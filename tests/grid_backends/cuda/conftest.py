@@ -1,7 +1,8 @@
-"""CUDA functions of the toy algorithms on a driver that needs no GPU."""
+"""CUDA functions of the toy algorithms on a driver that needs no GPU, and the GPU of tests that need one."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grid_backends.errors import CudaError
 from grid_backends.numpy import open_cuda_unit
 from grid_core.model import Model
 from tests.grid_backends.cuda.fakes import FakeDriver, write_unit
-from tests.grid_backends.toys import make_record
+from tests.grid_backends.toys import build_runner, make_record
 
 
 @pytest.fixture
@@ -47,3 +49,17 @@ def samples(model: Model, rng: np.random.Generator) -> Any:
         return q.astype(dtype), qd.astype(dtype)
 
     return made
+
+
+@pytest.fixture(scope="session")
+def compute() -> int:
+    """Return the compute capability of device 0, 90 for 9.0."""
+    if "GRID_RBD_LIBCUDA" in os.environ:
+        pytest.skip("this process uses the driver of the other tests; run 'pytest -m gpu' on its own")
+    build_runner()
+    from grid_backends.native import cuda_device
+
+    try:
+        return int(cuda_device(0)["compute"])
+    except CudaError as error:
+        pytest.skip(str(error))

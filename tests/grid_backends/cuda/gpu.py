@@ -55,14 +55,23 @@ CASES = {
 @cache
 def opened(label: str, dtype: str, device: str) -> Any:
     """Return a handle of a case that builds each unit at its first call."""
+    return _registered(label, dtype, device, lazy=True)
+
+
+def build(label: str, dtype: str, device: str) -> None:
+    """Build all units of a case side by side, so that those who open it later find them in the store."""
+    _registered(label, dtype, device, algorithm_list=[*CASES[label].algorithms()])
+
+
+def _registered(label: str, dtype: str, device: str, **how: Any) -> Any:
     case = CASES[label]
     urdf = case.robot.urdf
     source: dict[str, Any] = {"urdf_path": urdf} if isinstance(urdf, Path) else {"urdf_string": urdf}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", URDFWarning)
         return grid_rbd.register_robot(
-            f"{label} {dtype} {device}", **source, floating_base=case.robot.floating_base, dtype=dtype, device=device,
-            lazy=True, **case.options,
+            " ".join([label, dtype, device, *how]), **source, floating_base=case.robot.floating_base, dtype=dtype,
+            device=device, **case.options, **how,
         )  # fmt: skip
 
 

@@ -5,19 +5,14 @@ What is called follows from the declarations: a new algorithm is covered as soon
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import grid_rbd
-from grid_backends.errors import CudaError, DeviceMemoryError, UnitError
+from grid_backends.errors import DeviceMemoryError, UnitError
 from tests.grid_backends.cuda.gpu import (
     CASES,
     TOLERANCE,
@@ -31,26 +26,11 @@ from tests.grid_backends.cuda.gpu import (
     shapes,
     takes_device_arrays,
 )
-from tests.grid_backends.toys import build_runner
 from tests.oracle.robots import GOLDEN
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("compute")]
 
 BATCHES = (0, 1, 31, 33, 100)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def compute() -> int:
-    """Return the compute capability of device 0, 90 for 9.0."""
-    if "GRID_RBD_LIBCUDA" in os.environ:
-        pytest.skip("this process uses the driver of the other tests; run 'pytest -m gpu' on its own")
-    build_runner()
-    from grid_backends.native import cuda_device
-
-    try:
-        return int(cuda_device(0)["compute"])
-    except CudaError as error:
-        pytest.skip(str(error))
 
 
 EVERY = [
@@ -284,33 +264,3 @@ class TestTorch:
             given = arguments("inverse_dynamics", arm, 10)
             result = arm.inverse_dynamics(**{n: torch.from_numpy(v).cuda() for n, v in given.items()})
         assert result.stream == stream.cuda_stream
-
-
-CALLS = """
-import numpy as np
-from tests.grid_backends.cuda.gpu import arguments, opened, shapes
-
-robot = opened({label!r}, {dtype!r}, "cuda")
-for name in {names!r}:
-    for layout in ("batch_first", "batch_last"):
-        robot.output_layout = layout
-        for threads in shapes(robot):
-            getattr(robot, name)(**arguments(name, robot, 33, full=threads == 32))
-"""
-
-
-@pytest.mark.parametrize("tool", ["memcheck", "racecheck"])
-@pytest.mark.parametrize("label", CASES)
-def test_compute_sanitizer_finds_nothing(label: str, tool: str, tmp_path: Path) -> None:
-    sanitizer = shutil.which("compute-sanitizer")
-    if sanitizer is None:
-        pytest.skip("compute-sanitizer is not on PATH")
-    case, dtype = CASES[label], CASES[label].dtypes[-1]
-    for name in case.algorithms():  # compile before
-        getattr(opened(label, dtype, "cuda"), name)(**arguments(name, opened(label, dtype, "cuda"), 1))
-    script = tmp_path / "calls.py"
-    script.write_text(CALLS.format(label=label, dtype=dtype, names=[*case.algorithms()]))
-    command = [sanitizer, "--tool", tool, "--error-exitcode", "9", sys.executable, str(script)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
