@@ -55,8 +55,8 @@ def build_many(
     CompileError
         A compiler failed; units that were finished stay in the store.
     """
-    store, wishes = open_store(cache_dir), _wishes(requests)
-    build_wishes(wishes, store, executor)
+    store, wishes, runs = open_store(cache_dir), _wishes(requests), _executor(executor)
+    build_wishes(wishes, store, runs)
     return [{"name": name, **(store.resolve(name) or {})} for name in wishes]
 
 
@@ -97,10 +97,10 @@ def precompile(
         "cuda_arch": cuda_arch,
     }
     name, store = new_name(name), open_store(cache_dir)
-    source, chosen = description_of(urdf_path, urdf_string), _backends(backends)
+    source, chosen, runs = description_of(urdf_path, urdf_string), _backends(backends), _executor(executor)
     wishes = [make_wish(source, {**shared, **tier}) for tier in _tiers(tiers)]
-    names = [f"{name}__tier{number}" for number in range(len(wishes))] if len(wishes) > 1 else [name]
-    build_wishes(dict(zip(names, wishes)), store, executor)
+    names = [f"{name}__tier{number}" for number in range(len(wishes))] if len(wishes) > 1 else [name] * len(wishes)
+    build_wishes(dict(zip(names, wishes)), store, runs)
     return [{"name": n, "backend": backend, **(store.resolve(n) or {})} for n in names for backend in chosen]
 
 
@@ -161,6 +161,16 @@ def _wishes(requests: Any) -> dict[str, Wish]:
         source = description_of(options.pop("urdf_path", None), options.pop("urdf_string", None))
         wishes[name] = make_wish(source, options)
     return wishes
+
+
+def _executor(executor: Any) -> Executor | None:
+    """Return what runs jobs if it can."""
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise OptionError(
+            f"executor is {executor!r:.80}, expected one of concurrent.futures, such as ThreadPoolExecutor(4), or None"
+        )
+    chosen: Executor | None = executor
+    return chosen
 
 
 def _backends(backends: Any) -> list[str]:

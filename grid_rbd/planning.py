@@ -12,6 +12,7 @@ from grid_core.build.changes import changed_values
 from grid_core.build.costs import Cost, RecordedCosts, total
 from grid_core.build.entry import not_registered, recorded_request
 from grid_core.build.models import velocity_width
+from grid_core.build.options import flag
 from grid_core.build.record import usable_record
 from grid_core.errors import OptionError
 from grid_rbd.basics import checked_name, new_name, open_store
@@ -31,7 +32,7 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
     urdf_path : path, optional
         Without a description, what the registered robot of this name would have to build again.
     **opts
-        As for :func:`register_robot`, ``urdf_string`` and ``cache_dir`` included.
+        As for :func:`register_robot`, ``urdf_string`` and ``cache_dir`` included; ``force_rebuild`` has no effect.
 
     Raises
     ------
@@ -59,6 +60,7 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
     options = dict(opts)
     store = open_store(options.pop("cache_dir", None))
     text = options.pop("urdf_string", None)
+    flag(options.pop("force_rebuild", False), "force_rebuild")
     if urdf_path is None and text is None:
         return _registered_plan(checked_name(name), options, store)
     wish = make_wish(description_of(urdf_path, text), options)

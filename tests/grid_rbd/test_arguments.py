@@ -134,6 +134,8 @@ BASIC: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (grid_rbd.precompile, {"tiers": {"dtype": "float64"}}, "tiers has the entry 'dtype', expected dicts of options"),
     (grid_rbd.precompile, {"tiers": [{}, {"name": "x"}]}, "unknown option 'name'"),
     (grid_rbd.precompile, {"backends": "numpy"}, "backends is 'numpy', expected a sequence of names"),
+    (grid_rbd.precompile, {"executor": "threads"}, "executor is 'threads', expected one of concurrent.futures"),
+    (grid_rbd.build_plan, {"force_rebuild": 1}, "force_rebuild is 1, expected True or False"),
     (grid_rbd.precompile, {"backends": 3}, "backends is 3, expected a sequence of names"),
     (grid_rbd.generate_header, {"namespace": 3}, "namespace is 3, expected a C.. identifier"),
     (grid_rbd.list_registered, {"cache_dir": 3}, "cache_dir is 3, expected the path"),

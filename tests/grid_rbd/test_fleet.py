@@ -82,6 +82,11 @@ def test_tiers_go_to_an_executor_as_well(root: Path, stub: Stub) -> None:
     assert stub.compiled() == ["crba", "crba"]
 
 
+def test_no_variant_is_no_robot(root: Path) -> None:
+    assert grid_rbd.precompile("arm", PENDULUM, tiers=[], cache_dir=root) == []
+    assert grid_rbd.list_registered(root) == []
+
+
 class Recorder(ThreadPoolExecutor):
     """An executor that keeps what goes in and out."""
 

@@ -114,6 +114,11 @@ def test_costs_come_from_the_most_similar_build(base: dict[str, Any], root: Path
     assert {cost["robot"] for cost in _units(small, "expected").values()} == {"large"}, "8 is nearer to 7 than to 2"
 
 
+def test_the_arguments_of_a_registration_make_its_plan(base: dict[str, Any]) -> None:
+    grid_rbd.register_robot("arm", PENDULUM, **base, force_rebuild=True)
+    assert grid_rbd.build_plan("arm", PENDULUM, **base, force_rebuild=True)["would"] == "load"
+
+
 def test_asking_for_costs_is_no_use(base: dict[str, Any], root: Path) -> None:
     grid_rbd.register_robot("arm", PENDULUM, **base)
     records = list((root / "v1" / "objects").glob("*/*/record.json"))
