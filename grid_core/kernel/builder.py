@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grid_core.errors import TraceError, nearest
+from grid_core.errors import GridError, TraceError, nearest
 from grid_core.kernel.kernel import Action, Argument, Kernel, Loop, RowStore, Store
 from grid_core.kernel.nesting import Nested, flatten, flatten_any, nest
 from grid_core.kernel.settings import TraceSettings, dimensions
@@ -20,6 +22,9 @@ from grid_core.trace.scalar import Graph, Real, Scalar, is_truth
 if TYPE_CHECKING:
     from grid_core.kernel.tree import TracedTree
     from grid_core.model import Model
+
+CORE = Path(__file__).parents[1]
+"""Where code lies that is no plugin's."""
 
 
 @dataclass
@@ -408,7 +413,12 @@ def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nes
     builder = KernelBuilder(session, algorithm, arguments)
     if algorithm.emit is None:
         raise TraceError(f"{algorithm.name} only calls {', '.join(algorithm.requires)}; call one of those")
-    algorithm.emit(builder)
+    try:
+        algorithm.emit(builder)
+    except GridError:
+        raise
+    except Exception as error:
+        raise TraceError(f"{algorithm.name}: emit() failed: {_told(error)}") from error
     session.stack.pop()
     missing = [o.name for o in algorithm.outputs if o.name not in builder.results]
     if missing:
@@ -422,6 +432,13 @@ def _inline(session: _Session, algorithm: Algorithm, arguments: Mapping[str, Nes
         values = {name: _read(session, slots, shapes[name]) for name, slots in kept.items()}
     session.calls[key] = _Called(values, kept)
     return session.calls[key]
+
+
+def _told(error: Exception) -> str:
+    """Return what went wrong in the code of a plugin, and in which line of it."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not Path(f.filename).is_relative_to(CORE)]
+    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{where}; correct that line"
 
 
 def _read(session: _Session, values: Nested, shape: Sequence[int]) -> Nested:

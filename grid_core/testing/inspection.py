@@ -1,4 +1,4 @@
-"""What can be said of a plugin without building: it loads, its hooks answer, its declarations fit the others."""
+"""What can be said of a plugin without compiling: it loads, its declarations fit the others, its algorithms trace."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from grid_core.build.options import make_options
 from grid_core.errors import nearest
+from grid_core.kernel.builder import trace_algorithm, variants
+from grid_core.model import load_model
 from grid_core.plugins.algorithm import Algorithm
 from grid_core.plugins.asking import declared_algorithms, empty_manager, header_sections, template_folders
 from grid_core.plugins.header import HeaderSection
 from grid_core.plugins.loading import load_local, local_file, reason_of
 from grid_core.plugins.manager import ANY, load_catalogue
 from grid_core.testing.documentation import missing_texts
+from grid_core.testing.robots import ROBOTS
 
 
 @dataclass(frozen=True)
@@ -97,12 +101,16 @@ def _of_module(module: ModuleType, name: str, others: _Others) -> Iterator[Findi
     yield Finding("hooks", name, "ok", ", ".join(hooks))
     yield from _names(algorithms, others)
     known = {**others.algorithms, **{a.name: a for a in algorithms}}
+    required = {algorithm.name: _requirements(algorithm, known) for algorithm in algorithms}
     for algorithm in algorithms:
-        yield _requirements(algorithm, known)
+        yield required[algorithm.name]
         yield from _texts(algorithm)
     units = [template for a in algorithms for template in (a.template, a.cuda_template)]
     yield from _templates([*units, *(section.template for section in sections)], folders)
     yield from _sections(sections, known)
+    for algorithm in algorithms:
+        if algorithm.emit is not None and required[algorithm.name].status == "ok":
+            yield _trace(algorithm, known)
 
 
 def _names(algorithms: Sequence[Algorithm], others: _Others) -> Iterator[Finding]:
@@ -120,6 +128,11 @@ def _names(algorithms: Sequence[Algorithm], others: _Others) -> Iterator[Finding
 
 def _requirements(algorithm: Algorithm, known: Mapping[str, Algorithm]) -> Finding:
     missing = [name for name in algorithm.requires if name not in known]
+    for along, jacobian in algorithm.jacobian.items():
+        if jacobian.algorithm not in known:
+            found = f"its Jacobian along {along!r} is {jacobian.algorithm!r}, which no plugin provides"
+            advice = "correct the name, or declare that algorithm"
+            return Finding("requires", algorithm.name, "fail", found + nearest(jacobian.algorithm, known), advice)
     if missing:
         found = f"it requires {missing[0]!r}, which no plugin provides{nearest(missing[0], known)}"
         return Finding("requires", algorithm.name, "fail", found, "correct the name, or install what provides it")
@@ -163,6 +176,21 @@ def _templates(names: Sequence[str], folders: Sequence[str]) -> Iterator[Finding
             yield Finding("templates", name, "fail", found, advice)
         else:
             yield Finding("templates", name, "ok", str(place))
+
+
+def _trace(algorithm: Algorithm, known: Mapping[str, Algorithm]) -> Finding:
+    """Run ``emit`` for the sample robots, with all inputs and with as few as it takes."""
+    traced = []
+    for sample in ROBOTS:
+        free, frames = sample.floating_base, sample.frames
+        options = make_options(floating_base=free, contact_frames=frames, cost_frames=frames)
+        try:
+            model = load_model(sample.urdf, floating_base=free)
+            kernels = [trace_algorithm(algorithm, model, known, options.settings, gone) for gone in variants(algorithm)]
+        except ANY as error:
+            return failure("traces", algorithm.name, error)
+        traced.append(f"{sum(kernels[0].operations().values())} operations on the {sample.name} robot")
+    return Finding("traces", algorithm.name, "ok", ", ".join(traced))
 
 
 def _sections(sections: Sequence[HeaderSection], known: Mapping[str, Algorithm]) -> Iterator[Finding]:

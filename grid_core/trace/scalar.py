@@ -74,10 +74,24 @@ class Scalar:
     def __neg__(self) -> Real:
         return neg(self)
 
+    def __pow__(self, exponent: int) -> Real:
+        return power(self, exponent)
+
     def __bool__(self) -> bool:
         raise TraceError(
             "a symbolic scalar has no truth value: a kernel runs the same operations for every sample. "
             "Use select(less(a, b), x, y) instead of 'x if a < b else y'"
+        )
+
+    def __lt__(self, other: Real) -> bool:
+        return bool(self)
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __float__(self) -> float:
+        raise TraceError(
+            "a symbolic scalar has no value while an algorithm is traced, so that functions of math and NumPy cannot "
+            "take it; use those of grid_core.trace, such as sin(x)"
         )
 
     def __repr__(self) -> str:
@@ -245,6 +259,18 @@ def neg(x: Real) -> Real:
     if x.op == "mul" and not isinstance(x.args[0], Scalar):
         return mul(-x.args[0], x.args[1])
     return operation("neg", x)
+
+
+def power(x: Real, exponent: int) -> Real:
+    """Return a whole power, as few products as squaring takes."""
+    if not isinstance(exponent, int):
+        raise TraceError(f"{x!r} ** {exponent!r}: only whole powers; sqrt(x), or exp({exponent!r} * log(x)) for x > 0")
+    if exponent < 0:
+        return div(1.0, power(x, -exponent))
+    if exponent < 2:
+        return x if exponent else 1.0
+    half = power(x, exponent // 2)
+    return mul(mul(half, half), x) if exponent % 2 else mul(half, half)
 
 
 def reachable(roots: Iterable[Real], first: int = 0) -> list[Scalar]:

@@ -145,7 +145,9 @@ def test_broken_rules(algorithm: str, check: str, message: str, toys: Path) -> N
 def test_a_plugin_that_raises_is_a_finding(toys: Path) -> None:
     finding = case_of(toys, "raising_toy", "values").finding()
     assert finding.status == "fail"
-    assert finding.found.startswith("ZeroDivisionError: division by zero (conformance_toys.py, line ")
+    assert finding.found.startswith(
+        "TraceError: raising_toy: emit() failed: ZeroDivisionError: division by zero (conformance_toys.py, line "
+    )
 
 
 def test_rows_that_depend_on_the_batch_are_found(toys: Path, monkeypatch: pytest.MonkeyPatch) -> None:

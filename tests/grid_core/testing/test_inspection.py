@@ -55,6 +55,18 @@ HOSTILE = {
         HEAD % "[toy(requires=('tic',)), toy('tic', requires=('toy',))]",
         "requires", "in a circle: toy -> tic -> toy", "remove one of the edges",
     ),
+    "jacobian": (
+        HEAD.replace("Input,", "Input, Jacobian,") % "[toy(jacobian={'q': Jacobian('crbaa')})]",
+        "requires", "its Jacobian along 'q' is 'crbaa', which no plugin provides; did you mean 'crba'", "declare that",
+    ),
+    "raising": (
+        HEAD % "[toy(emit=lambda k: 1 / 0)]",
+        "traces", r"toy: emit\(\) failed: ZeroDivisionError: .* \(hostile.py, line 12\)", "correct that line",
+    ),
+    "branching": (
+        HEAD % "[toy(emit=lambda k: k.output('y', max(k.input('q'))))]", "traces", "Use select.less.a, b., x, y", ""
+    ),
+    "outside": (HEAD % "[toy(emit=lambda k: k.output('y', k.input('q')[2:]))]", "traces", "toy: output 'y' has", ""),
     "undocumented": (HEAD % "[toy(summary='')]", "documentation", "its summary is ''", "write one line"),
     "folder": (
         HEAD % "[toy()]" + HOOK % ("template_folders", "['nowhere']"),
@@ -107,7 +119,8 @@ def test_a_template_with_an_error_is_named(tmp_path: Path) -> None:
 def test_the_examples_keep_every_rule(path: str) -> None:
     findings = inspect_plugin(CHECKOUT / "examples" / path)
     assert {finding.status for finding in findings} == {"ok"}
-    assert {"loads", "hooks", "names", "requires", "documentation", "templates"} <= {f.check for f in findings}
+    rules = {"loads", "hooks", "names", "requires", "documentation", "templates", "traces"}
+    assert rules <= {finding.check for finding in findings}
 
 
 def test_an_installed_plugin_is_not_in_conflict_with_itself() -> None:

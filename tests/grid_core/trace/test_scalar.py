@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -109,6 +110,30 @@ def test_scopes_forget_what_a_loop_body_made(graph: Graph, x: Scalar, y: Scalar)
 def test_a_scalar_has_no_truth_value(x: Scalar) -> None:
     with pytest.raises(TraceError, match=r"no truth value.*select\(less\(a, b\), x, y\)"):
         bool(x)
+
+
+def test_comparisons_say_what_to_use_instead(x: Scalar, y: Scalar) -> None:
+    for compare in (operator.lt, operator.le, operator.gt, operator.ge):
+        for left, right in ((x, y), (x, 1.0), (1, x)):
+            with pytest.raises(TraceError, match="no truth value"):
+                compare(left, right)
+
+
+def test_functions_of_math_and_numpy_are_refused(x: Scalar) -> None:
+    for function in (math.sin, float, np.float64):
+        with pytest.raises(TraceError, match=r"use those of grid_core\.trace, such as sin\(x\)"):
+            function(x)
+
+
+def test_whole_powers_are_products(x: Scalar) -> None:
+    assert x**0 == 1.0
+    assert x**1 is x
+    assert x**2 is x * x
+    assert x**5 is (x * x) * (x * x) * x
+    assert x**-2 is 1.0 / (x * x)
+    for exponent in (0.5, 2.0, x):
+        with pytest.raises(TraceError, match=r"q\[0\] \*\* .*: only whole powers; sqrt\(x\), or exp\("):
+            x**exponent
 
 
 def test_two_kernels_do_not_mix(x: Scalar) -> None:

@@ -75,11 +75,11 @@ def test_checking_a_plugin(run: Run, tmp_path: Path) -> None:
     file.write_text(SECOND.replace("NAME", "nothing"))
     ran = run("plugins", "check", file)
     assert ran.code == 0
-    assert "keeps 6 rules" in ran.out
+    assert "keeps 8 rules" in ran.out
     document = run("plugins", "check", file, "--json").document
     assert document["ok"]
     checks = [finding["check"] for finding in document["findings"]]
-    assert checks == ["loads", "hooks", "names", "requires", "documentation", "templates"]
+    assert checks == ["loads", "hooks", "names", "requires", "documentation", "templates", "templates", "traces"]
 
 
 @pytest.mark.parametrize(
