@@ -10,6 +10,7 @@ from grid_store.errors import GridError
 __all__ = [
     "AlgorithmNotBuiltError",
     "ArgumentError",
+    "CallError",
     "CompileError",
     "DescriptionNotFoundError",
     "GridError",
@@ -54,6 +55,10 @@ class KeywordError(OptionError, TypeError):
 
 class ArgumentError(GridError, ValueError):
     """A call argument has a wrong shape, dtype or value."""
+
+
+class CallError(ArgumentError, TypeError):
+    """A call with more arguments than a function takes."""
 
 
 class OutOfMemoryError(GridError, MemoryError):

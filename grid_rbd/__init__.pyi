@@ -13,6 +13,7 @@ from .errors import ArgumentError as ArgumentError
 from .errors import ArtifactIncompatibleError as ArtifactIncompatibleError
 from .errors import ArtifactNotFoundError as ArtifactNotFoundError
 from .errors import BuildOptionError as BuildOptionError
+from .errors import CallError as CallError
 from .errors import ClosedHandleError as ClosedHandleError
 from .errors import CompileError as CompileError
 from .errors import ConsumerArtifactError as ConsumerArtifactError

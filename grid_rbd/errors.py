@@ -19,6 +19,7 @@ from grid_consumers.errors import ArtifactIncompatibleError, ArtifactNotFoundErr
 from grid_core.errors import (
     AlgorithmNotBuiltError,
     ArgumentError,
+    CallError,
     CompileError,
     DescriptionNotFoundError,
     GridError,
@@ -62,6 +63,7 @@ __all__ = [
     "ArtifactIncompatibleError",
     "ArtifactNotFoundError",
     "BuildOptionError",
+    "CallError",
     "ClosedHandleError",
     "CompileError",
     "ConsumerArtifactError",

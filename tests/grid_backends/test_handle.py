@@ -20,6 +20,7 @@ from grid_backends.numpy.unavailable import UNAVAILABLE
 from grid_core.errors import (
     AlgorithmNotBuiltError,
     ArgumentError,
+    CallError,
     GridError,
     KeywordError,
     OptionError,
@@ -112,6 +113,27 @@ def test_wrong_keywords_get_the_nearest_and_the_signature(plain: RobotHandle) ->
         plain.toy(np.zeros(NQ), np.zeros(NV), qddd=np.zeros(NV))
     assert str(raised.value).endswith(" toy(q, qd, qdd=None, *, gravity=-9.81, f_ext=None, probe=None, out=None)")
     assert isinstance(raised.value, TypeError)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda r: r.toy(np.zeros(NQ), np.zeros(NV), None, -9.81, 3),
+            "toy() takes 3 positional arguments, and 5 are given; it is toy(q, qd, qdd=None, *, gravity=-9.81, f_ext=",
+        ),
+        (lambda r: r.random(0, 1, 2), "random() takes 2 positional arguments, and 3 are given; it is random(seed, n)"),
+        (lambda r: r.context(1), "context() takes 0 positional arguments, and 1 are given; it is context(*, worksp"),
+    ],
+)
+def test_too_many_arguments_get_the_signature(
+    plain: RobotHandle, call: Callable[[RobotHandle], object], message: str
+) -> None:
+    with pytest.raises(CallError) as raised:
+        call(plain)
+    assert str(raised.value).startswith(message)
+    assert isinstance(raised.value, TypeError)
+    assert isinstance(raised.value, ArgumentError)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from grid_backends.errors import NotAvailableError, ReadOnlyError, UnknownMethodError
 from grid_core.errors import nearest
-from grid_core.keywords import unknown_in
+from grid_core.keywords import too_many, unknown_in
 
 
 class GuardedAttributes:
@@ -50,6 +50,7 @@ class GuardedAttributes:
         public = {*(n for n in known if not n.startswith("_")), *self._unavailable}
         return UnknownMethodError(f"robot {self.name!r} has no {what} {name!r}{nearest(name, public)}{more}")
 
-    def _refuse_keywords(self, method: str, unknown: Mapping[str, Any]) -> NoReturn:
-        """Raise for keywords that a method does not take, with its signature."""
-        raise unknown_in(method, inspect.signature(getattr(self, method)), next(iter(unknown)))
+    def _refuse_call(self, method: str, more: Sequence[Any], unknown: Mapping[str, Any]) -> NoReturn:
+        """Raise for arguments that a method does not take, with its signature."""
+        signature = inspect.signature(getattr(self, method))
+        raise unknown_in(method, signature, next(iter(unknown))) if unknown else too_many(method, signature, len(more))

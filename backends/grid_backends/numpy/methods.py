@@ -18,8 +18,8 @@ from grid_core.plugins.algorithm import Algorithm, Choice
 
 SOURCE = """\
 def {name}({parameters}, **_unknown):
-    if _unknown:
-        self._refuse_keywords({name!r}, _unknown)
+    if _more or _unknown:
+        self._refuse_call({name!r}, _more, _unknown)
     if _convention is not None:
         self._check_convention(_convention)
 {reading}    arguments = ({arguments})
@@ -43,8 +43,8 @@ CALL_EACH = "return self._for_each({index}, arguments, {where})"
 
 CHOICE = """\
 def {name}({parameters}, {choice}={default!r}, **_unknown):
-    if _unknown:
-        self._refuse_keywords({name!r}, _unknown)
+    if _more or _unknown:
+        self._refuse_call({name!r}, _more, _unknown)
     return self._chosen({index}, {choice})({arguments}_convention=_convention{more})
 """
 
@@ -140,8 +140,9 @@ def _method(
 
 
 def _all_parameters(signature: Signature, style: MethodStyle) -> str:
-    own = [f"{name}=None" for name in style.parameters]
-    return ", ".join([signature.parameters, *own, "_convention=None"])
+    """Return the parameter list of a method, which catches what it does not take."""
+    declared = signature.parameters.replace("*", "*_more")
+    return ", ".join([declared, *(f"{name}=None" for name in style.parameters), "_convention=None"])
 
 
 def _choice_source(signature: Signature, choice: Choice, index: int, style: MethodStyle) -> str:
@@ -180,7 +181,7 @@ def choice_doc(choice: Choice | None) -> dict[str, str]:
 
 @cache
 def _shown(source: str, name: str) -> inspect.Signature:
-    """Return the signature of a method without private keywords and what catches unknown ones."""
+    """Return the signature of a method without private keywords and what catches arguments that it does not take."""
     namespace: dict[str, Any] = {"inf": math.inf}
     exec(_compiled(source, name), namespace)  # noqa: S102
     whole = inspect.signature(namespace[name])

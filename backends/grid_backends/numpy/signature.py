@@ -15,7 +15,7 @@ from grid_backends.numpy.results import result_type
 from grid_core.errors import PluginError
 from grid_core.plugins.algorithm import Algorithm, Input, Output, resolve
 
-RESERVED = ("self", "out", "stream", "_convention")
+RESERVED = ("self", "out", "stream", "_convention", "_more", "_unknown")
 """Parameters that methods have besides their inputs."""
 
 
