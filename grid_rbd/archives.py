@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from grid_rbd.basics import is_name, open_store
 from grid_rbd.keywords import checked_keywords
 from grid_rbd.selection import selected
 from grid_rbd.warming import FACTS
+from grid_rbd.whole_file import whole_file
 from grid_store import ArchiveError, Bound, Store
 
 
@@ -54,15 +54,13 @@ def export_robots(
     """
     target, store = _file(output, "output"), open_store(cache_dir, strict=True)
     chosen = selected(names, artifacts, store)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with part.open("xb") as stream:
+        if target.is_dir():
+            raise OptionError(f"output: {target} is a directory, expected a file; give {target / 'robots.tar.gz'}")
+        with whole_file(target) as stream:
             entries = store.export(stream, chosen)
-        part.replace(target)
     except OSError as error:
         raise OptionError(f"output: {target} cannot be written: {error.strerror}; give another file") from error
-    finally:
-        part.unlink(missing_ok=True)
     return {
         "path": str(target),
         "bytes": target.stat().st_size,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +28,7 @@ from grid_rbd.inspection import describe_robot
 from grid_rbd.reproducing import check_robot
 from grid_rbd.sharding import build_from_plan
 from grid_rbd.warming import warm_robot
+from grid_rbd.whole_file import whole_file
 from grid_store import Store, StoreUnavailableError
 
 
@@ -135,8 +135,8 @@ def generate_command(
     if to_stdout:
         write_text(text)
         return
-    with _writing(output):
-        _write(output, text)
+    with _writing(output), whole_file(output) as stream:
+        stream.write(text.encode())
     facts: dict[str, Any] = {"path": str(output), "bytes": output.stat().st_size, "namespace": namespace}
     if as_json:
         write_json(facts)
@@ -150,21 +150,6 @@ def _writing(output: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise OptionError(f"--output: {output} cannot be written: {error.strerror}; give another file") from error
-
-
-def _write(output: Path, text: str) -> None:
-    """Write a file as a whole or not at all; what is there and is no file, such as a pipe, is written to as it is."""
-    if output.exists() and not output.is_file():
-        output.write_text(text, "utf-8")
-        return
-    target = output.resolve()
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text, "utf-8")
-        part.replace(target)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
 
 
 def _check_output(output: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +101,27 @@ def test_bad_input(
     ran = run(*arguments, "--cache-dir", tmp_path / "store")
     assert (ran.code, message in " ".join(ran.err.split())) == (code, True), ran.err
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_links_and_pipes_stay(root: Path, elsewhere: Path, tmp_path: Path, stub: Stub) -> None:
+    grid_rbd.register_robot("arm", PENDULUM, cache_dir=root, algorithm_list="crba", compiler=stub.command)
+    link, pipe = tmp_path / "link.tar.gz", tmp_path / "pipe"
+    link.symlink_to(tmp_path / "target.tar.gz")
+    grid_rbd.export_robots(link, cache_dir=root)
+    assert link.is_symlink()
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        received = pool.submit(pipe.read_bytes)
+        grid_rbd.export_robots(pipe, cache_dir=root)
+    assert pipe.is_fifo()
+    (tmp_path / "received.tar.gz").write_bytes(received.result())
+    assert grid_rbd.import_robots(tmp_path / "received.tar.gz", elsewhere)["ok"]
+
+
+@pytest.mark.parametrize("output", ["", ".", "/", "a\0b", 3])
+def test_what_is_no_file(output: object, root: Path) -> None:
+    with pytest.raises(grid_rbd.OptionError, match=r"output.* is .*, expected (the path of )?a file"):
+        grid_rbd.export_robots(output, cache_dir=root)  # type: ignore[arg-type]
 
 
 def test_a_file_that_is_no_archive(tmp_path: Path, elsewhere: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import tarfile
@@ -208,6 +209,16 @@ def test_a_cut_archive_is_refused(other: Store, archive: bytes) -> None:
         with pytest.raises((ArchiveError, CorruptEntryError)):
             other.take_over(io.BytesIO(archive[:size]))
     assert _visible(other) == []
+
+
+def test_a_byte_that_changed_in_a_name_is_refused(other: Store, archive: bytes) -> None:
+    """Names have no digest: the checksum of the whole tells."""
+    plain = gzip.compress(gzip.decompress(archive), compresslevel=0)
+    at = plain.index(b'"units"')
+    with pytest.raises(ArchiveError, match="CRC check failed"):
+        other.take_over(io.BytesIO(plain[:at] + b'"Units"' + plain[at + 7 :]))
+    with pytest.raises(ArchiveError, match="it is cut"):
+        other.take_over(io.BytesIO(plain[:-1]))
 
 
 def test_another_version_is_refused(other: Store, archive: bytes) -> None:
