@@ -45,12 +45,13 @@ def cache_roots(cache_dir: str | Path | None = None) -> dict[str, Any]:
     -------
     dict
         ``cache_dir``, and ``roots``, a list of ``{"kind", "name", "entries", "bytes"}`` with the entries that each one
-        keeps; an entry may have several roots.
+        keeps; an entry may have several roots. The name of an artifact is ``CONSUMER/NAME``.
     """
     store = open_store(cache_dir)
     roots = []
     for root in store.roots():
         kept = [entry for key in root.keys if (entry := store.get(key, used=False))]
         size = sum(entry.size for entry in kept)
-        roots.append({"kind": root.kind, "name": root.name, "entries": len(kept), "bytes": size})
+        name = root.name if root.kind == "name" else root.name.removesuffix(".json")
+        roots.append({"kind": root.kind, "name": name, "entries": len(kept), "bytes": size})
     return {"cache_dir": str(store.root), "roots": roots}

@@ -103,7 +103,7 @@ def test_root_shows_what_is_kept(run: Run, cache: tuple[str, Path], tmp_path: Pa
     document = run("root", "--json", *cache).document
     assert document["cache_dir"] == str(store)
     assert [(root["kind"], root["name"], root["entries"]) for root in document["roots"]] == [
-        ("consumer", "planner/arm.json", 1),
+        ("consumer", "planner/arm", 1),
         ("name", "pendulum [1]", 2),
     ]
     assert all(root["bytes"] > 0 for root in document["roots"])
