@@ -10,10 +10,10 @@ from typing import Any
 from grid_core.build import Plan, RobotRequest, UnitPlan, make_plan
 from grid_core.build.changes import changed_values
 from grid_core.build.costs import Cost, RecordedCosts, total
-from grid_core.build.entry import not_registered, recorded_request
+from grid_core.build.entry import not_registered, recorded_request, stale
 from grid_core.build.models import velocity_width
 from grid_core.build.options import flag
-from grid_core.build.record import usable_record
+from grid_core.build.record import faults, usable_record
 from grid_core.errors import OptionError
 from grid_rbd.basics import checked_name, new_name, open_store
 from grid_rbd.growing import grown
@@ -74,9 +74,11 @@ def plan_report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
 
 def _registered_plan(name: str, options: Mapping[str, Any], store: Store) -> dict[str, Any]:
     """Return the report for what a registered robot was made from."""
-    record = usable_record(name, store)
+    record = store.resolve(name)
     if record is None:
         raise not_registered(name, store)
+    if reasons := faults(record):
+        raise stale(name, reasons)
     if options:
         raise OptionError(
             f"{', '.join(options)}: robot {name!r} is planned as it was registered; give its description to change that"

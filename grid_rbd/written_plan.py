@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from grid_core.errors import GridError, OptionError
 from grid_core.model.xml_source import path_text
 from grid_rbd.basics import new_name
 from grid_rbd.wishes import Wish
+from grid_store.atomic import decode
 
 AGAIN = "write it again with plan --json"
 STATES = ("hit", "miss", "stale")
@@ -74,7 +74,7 @@ def _document(plan: Any) -> Any:
     if not text or "\0" in text:
         raise OptionError(f"plan is {plan!r:.80}, expected what build_plan returns, or the path of a file with it")
     try:
-        return json.loads(Path(text).read_bytes())
+        return decode(Path(text).read_bytes())
     except OSError as error:
         raise OptionError(f"plan: {text} cannot be read: {error.strerror}; {AGAIN}") from error
     except ValueError as error:

@@ -140,7 +140,7 @@ def load_entry(name: str, store: Store) -> RobotEntry:
     if record is None:
         raise not_registered(name, store)
     if reasons := faults(record):
-        raise _stale(name, reasons)
+        raise stale(name, reasons)
     model = store.get(record["model"])
     units = {algorithm: store.get(key) for algorithm, key in record["units"].items()}
     lost = [algorithm for algorithm, entry in units.items() if entry is None]
@@ -150,14 +150,14 @@ def load_entry(name: str, store: Store) -> RobotEntry:
     if model is None:
         reasons.append("its model is no longer in the store")
     if model is None or reasons:
-        raise _stale(name, reasons)
+        raise stale(name, reasons)
     found = {algorithm: entry for algorithm, entry in units.items() if entry is not None}
     try:
         robot, options = read_model(model), BuildOptions.from_json(record["options"])
     except CorruptEntryError as error:
-        raise _stale(name, [f"its model is damaged: {error}"]) from error
+        raise stale(name, [f"its model is damaged: {error}"]) from error
     except (ArgumentError, KeyError, TypeError, ValueError) as error:
-        raise _stale(name, [f"its model or its options are of another version ({error})"]) from error
+        raise stale(name, [f"its model or its options are of another version ({error})"]) from error
     return RobotEntry(name, robot, options, UnitPaths(store, found), record)
 
 
@@ -172,5 +172,6 @@ def not_registered(name: str, store: Store) -> RobotNotRegisteredError:
     )
 
 
-def _stale(name: str, reasons: list[str]) -> StaleRobotError:
+def stale(name: str, reasons: list[str]) -> StaleRobotError:
+    """Return the error of a registered robot that cannot be used."""
     return StaleRobotError(f"robot {name!r} cannot be loaded: {'; '.join(reasons)}; register it again", reasons)

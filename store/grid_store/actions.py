@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from grid_store.atomic import encode, replace_file
+from grid_store.atomic import decode, encode, replace_file
 from grid_store.digest import check_digest
 from grid_store.key import Key, combine
 from grid_store.layout import Layout
@@ -76,7 +75,7 @@ def actions_to(layout: Layout, contents: Collection[str]) -> Iterator[ActionReco
 def decode_action(key: str, data: bytes) -> ActionRecord | None:
     """Return the record of the input ``key`` from its text, ``None`` when it is none."""
     try:
-        record = ActionRecord(**json.loads(data))
+        record = ActionRecord(**decode(data))
         fits = (key, key) == (record.input, combine(record.components)) and check_digest(record.content)
     except (ValueError, TypeError, AttributeError):
         return None

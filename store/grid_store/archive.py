@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +24,7 @@ from typing import IO, Any, BinaryIO
 
 from grid_store.actions import ActionRecord, actions_to, decode_action, encode_action, keep_action
 from grid_store.admit import admitting
-from grid_store.atomic import encode
+from grid_store.atomic import decode, encode
 from grid_store.digest import is_digest
 from grid_store.entry import Entry, find_entry
 from grid_store.errors import ArchiveError
@@ -156,7 +155,7 @@ class _Reading:
 
     def _json(self, member: tarfile.TarInfo) -> dict[str, Any]:
         try:
-            return dict(json.loads(self._small(member)))
+            return dict(decode(self._small(member)))
         except (ValueError, TypeError) as error:
             raise ArchiveError(f"{member.name} is no JSON object: {error}") from error
 

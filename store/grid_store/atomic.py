@@ -1,4 +1,4 @@
-"""Durable writes: a reader sees the old content or the new one, also after a power loss."""
+"""Durable writes, a reader sees the old content or the new one, also after a power loss; and the texts of records."""
 
 from __future__ import annotations
 
@@ -55,3 +55,17 @@ def encode(value: Any, what: str) -> bytes:
         return (json.dumps(value, indent=1, allow_nan=False) + "\n").encode("ascii")
     except (TypeError, ValueError) as error:
         raise PublishError(f"{what} must consist of JSON values: {error}") from error
+
+
+def decode(data: bytes | str) -> Any:
+    """Return the value of a JSON text, whoever wrote it.
+
+    Raises
+    ------
+    ValueError
+        It is no JSON, or nested more deeply than any record.
+    """
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None

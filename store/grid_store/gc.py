@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 import time
 from collections import Counter
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from grid_store.actions import ActionRecord, read_action
+from grid_store.atomic import decode
 from grid_store.layout import RECORD, Layout
 from grid_store.lease import is_leased, unleased
 from grid_store.locks import build_lock
@@ -129,7 +129,7 @@ def _age(directory: Path) -> float:
 
 def _is_object(record: Path) -> bool:
     try:
-        return bool(json.loads(record.read_bytes())["meta"].get("kind") == "object")
+        return bool(decode(record.read_bytes())["meta"].get("kind") == "object")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
 
@@ -137,12 +137,13 @@ def _is_object(record: Path) -> bool:
 def _remove(layout: Layout, key: str, modes: Modes, minimum_age: float, trash: Trash) -> bool:
     """Remove an entry unless somebody began to use it since the survey; return whether it is gone."""
     entry = layout.object(key)
-    with unleased(layout, key, modes) as alone:
-        if not alone or not entry.exists() or _age(entry) < minimum_age:
+    with unleased(layout, key, modes) as alone, contextlib.suppress(FileNotFoundError):  # a build just put it aside
+        if not alone or _age(entry) < minimum_age:
             return False
         trash.take(entry)
         layout.lease(key).unlink(missing_ok=True)
-    return True
+        return True
+    return False
 
 
 def _drop_pointers(layout: Layout, pointers: Iterable[_Pointer], report: Report) -> int:

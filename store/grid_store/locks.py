@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grid_store.atomic import decode
 from grid_store.errors import StoreWriteError
 from grid_store.modes import Modes, refuse_symlink
 
@@ -81,7 +82,7 @@ def _acquire(lock: BaseFileLock, path: Path, on_wait: OnWait) -> None:
 def holder(lock: Path) -> Wait:
     """Return who signed for ``lock``."""
     try:
-        signed = json.loads(_signature(lock).read_bytes())
+        signed = decode(_signature(lock).read_bytes())
         return Wait(lock, int(signed["pid"]), max(0.0, time.time() - float(signed["since"])))
     except (OSError, ValueError, KeyError, TypeError):
         return Wait(lock, None, None)

@@ -5,12 +5,11 @@ Each consumer, a project that keeps things of its own in the store, has names of
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from grid_store.atomic import encode, replace_file
+from grid_store.atomic import decode, encode, replace_file
 from grid_store.layout import Layout, name_of
 from grid_store.modes import Modes, ensure_directory
 
@@ -39,7 +38,7 @@ def resolve(layout: Layout, name: str, consumer: str | None = None) -> dict[str,
     """Return what ``name`` means, ``None`` when it is not bound; a broken record is empty, and the log says why."""
     path = layout.name(name, consumer)
     try:
-        return dict(json.loads(path.read_bytes()))
+        return dict(decode(path.read_bytes()))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, TypeError) as error:

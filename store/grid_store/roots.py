@@ -6,13 +6,13 @@ too long costs only space, so when a record cannot be read, nothing is collected
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grid_store.actions import read_action
+from grid_store.atomic import decode
 from grid_store.digest import is_digest
 from grid_store.errors import CorruptEntryError
 from grid_store.layout import Layout, name_of
@@ -77,30 +77,31 @@ def root_records(layout: Layout) -> Iterator[Path]:
     yield from layout.area("consumers").rglob("*.json")
 
 
-def read_root(path: Path) -> Any:
+def read_root(path: Path) -> dict[str, Any] | None:
     """Return the content of a root, ``None`` if it has vanished.
 
     Raises
     ------
     CorruptEntryError
-        It is no JSON.
+        It is no JSON object.
     """
     try:
-        return json.loads(path.read_bytes())
+        return dict(decode(path.read_bytes()))
     except FileNotFoundError:
         return None
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise CorruptEntryError(
             f"{path} is broken ({error}); write it again (a name: register it again) or remove the file"
         ) from error
 
 
 def _digests(value: Any) -> Iterator[str]:
-    if isinstance(value, str) and is_digest(value):
-        yield value
-    elif isinstance(value, dict):
-        for item in (*value, *value.values()):
-            yield from _digests(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _digests(item)
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str) and is_digest(item):
+            yield item
+        elif isinstance(item, dict):
+            left.extend((*item, *item.values()))
+        elif isinstance(item, list):
+            left.extend(item)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from grid_store.atomic import encode
+from grid_store.atomic import decode, encode
 from grid_store.digest import bytes_digest
 
 _END = b"\n}\n"
@@ -35,7 +34,7 @@ def unseal(data: bytes) -> dict[str, Any]:
     head = data[: -len(_tail(b""))]
     if data != head + _tail(head):
         raise ValueError("its seal does not fit: it was cut or changed")
-    record: dict[str, Any] = json.loads(data)
+    record: dict[str, Any] = decode(data)
     del record["seal"]
     return record
 

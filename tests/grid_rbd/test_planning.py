@@ -90,6 +90,13 @@ def test_a_registered_robot_is_planned_from_its_own_description(
         grid_rbd.build_plan("ram", **here)
 
 
+def test_a_broken_record_is_no_missing_robot(base: dict[str, Any], root: Path) -> None:
+    grid_rbd.register_robot("arm", PENDULUM, **base)
+    Store(root).bind("arm", {"schema": 0})
+    with pytest.raises(grid_rbd.StaleRobotError, match="robot 'arm' cannot be loaded: its record has schema 0"):
+        grid_rbd.build_plan("arm", cache_dir=root)
+
+
 def test_costs_come_from_the_most_similar_build(base: dict[str, Any], root: Path) -> None:
     first = grid_rbd.build_plan("small", PENDULUM, **base)
     assert _units(first, "expected") == {"crba": None, "minv": None}

@@ -15,7 +15,8 @@ import grid_store.gc
 from grid_store import CorruptEntryError, Entry, Key, Store
 from grid_store.layout import Layout
 from grid_store.modes import PRIVATE
-from grid_store.staging import staging
+from grid_store.publish import quarantine
+from grid_store.staging import Trash, staging
 
 Produce = Callable[[Path], dict[str, Any]]
 Age = Callable[[str, float], None]
@@ -242,6 +243,22 @@ def test_a_clock_that_jumps_takes_nothing_in_use(
         assert store.gc(execute=True)["entries_removed"] == []
     assert leased.path("robot.so").exists()
     assert store.get(named.key) == named
+
+
+def test_an_entry_that_a_build_puts_aside_meanwhile_is_no_error(
+    store: Store, layout: Layout, old: Callable[..., Entry], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = sorted(old(name).key for name in ("a", "b"))
+    take = Trash.take
+
+    def late(self: Trash, directory: Path) -> None:
+        if directory.name == first:
+            quarantine(layout, first)
+        take(self, directory)
+
+    monkeypatch.setattr(Trash, "take", late)
+    assert store.gc(execute=True)["entries_removed"] == [second]
+    assert store.gc(execute=True)["entries_removed"] == []
 
 
 def test_an_entry_taken_into_use_after_the_survey_stays(

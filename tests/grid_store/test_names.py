@@ -40,7 +40,7 @@ def test_names_that_fit_no_file_are_refused(store: Store, name: str) -> None:
         store.bind(f"{name}\ud800", {})
 
 
-@pytest.mark.parametrize("broken", ["", "{", "[1]", "null", "\udcff"])
+@pytest.mark.parametrize("broken", ["", "{", "[1]", "null", "\udcff", "[" * 100_000])
 def test_a_broken_record_is_empty_until_it_is_bound_again(
     store: Store, layout: Layout, caplog: pytest.LogCaptureFixture, broken: str
 ) -> None:

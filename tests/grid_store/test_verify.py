@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grid_store import Finding, Key, Store
+from grid_store import CorruptEntryError, Finding, Key, Store
 from grid_store.layout import Layout
 
 Produce = Callable[[Path], dict[str, Any]]
@@ -107,6 +107,28 @@ def test_repair_sets_aside_and_the_next_build_restores(
     assert store.lookup(request.digest) is None
     assert len(list(layout.area("quarantine").iterdir())) == 4
     assert store.obtain(key, produce).verified("robot.so")
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "null", "3", "[" * 100_000, '{"a":' * 100_000])
+def test_records_that_are_no_objects_are_found_and_set_aside(store: Store, layout: Layout, text: str) -> None:
+    store.bind("arm", {})
+    request = Key({"input": 1})
+    store.record(request, Key({"content": 1}).digest)
+    for path in (layout.name("arm"), layout.action(request.digest)):
+        _overwrite(path, text.encode())
+    with pytest.raises(CorruptEntryError, match=r"arm\.json is broken"):
+        store.gc()
+    assert _kinds(store.repair()) == [("action", request.digest), ("name", "arm")]
+    assert store.verify() == []
+    assert store.gc(execute=True)["reasons"] == {}
+
+
+def test_roots_may_be_nested_deeply(store: Store, key: Key, produce: Produce) -> None:
+    record: Any = store.obtain(key, produce).key
+    for _ in range(300):
+        record = {"in": [record]}
+    store.bind("arm", record)
+    assert store.roots()[0].keys == {key.digest}
 
 
 def test_an_entry_without_record_and_a_link_are_found(store: Store, layout: Layout, key: Key, produce: Produce) -> None:

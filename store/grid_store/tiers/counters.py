@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 
-from grid_store.atomic import encode, replace_file
+from grid_store.atomic import decode, encode, replace_file
 from grid_store.layout import Layout
 from grid_store.locks import build_lock
 from grid_store.modes import Modes
@@ -36,4 +35,4 @@ def add_counts(layout: Layout, modes: Modes, url: str, more: Mapping[str, int]) 
 
 
 def _load(layout: Layout) -> dict[str, dict[str, int]]:
-    return dict(json.loads((layout.base / FILE).read_bytes()))
+    return dict(decode((layout.base / FILE).read_bytes()))

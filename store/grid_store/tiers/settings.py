@@ -6,11 +6,13 @@ import json
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import NoneType
 from typing import Any
 from urllib.parse import urlsplit
 
 import platformdirs
 
+from grid_store.atomic import decode
 from grid_store.errors import TierSettingsError
 from grid_store.layout import absolute
 
@@ -47,6 +49,7 @@ class TierSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be a tier."""
+        _check_types(self, url=str, write=bool, timeout=(int, float), verify=bool, options=dict)
         protocol = urlsplit(self.url).scheme
         if not protocol:
             raise TierSettingsError(
@@ -77,6 +80,17 @@ class TiersSettings:
     sign_with: str | None = None
     fallback: bool = True
 
+    def __post_init__(self) -> None:
+        """Refuse values of other types, such as a fallback that is ``"off"``."""
+        _check_types(self, sign_with=(str, NoneType), fallback=bool)
+
+
+def _check_types(settings: Any, **kinds: type | tuple[type, ...]) -> None:
+    for name, kind in kinds.items():
+        if not isinstance(value := getattr(settings, name), kind):
+            names = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
+            raise TierSettingsError(f"{name} is {value!r:.80}, expected {names}")
+
 
 def config_folder() -> Path:
     """Return where the user's configuration is: ``GRID_RBD_CONFIG_DIR``, else the user's configuration directory."""
@@ -95,9 +109,9 @@ def load_settings() -> TiersSettings:
     """
     path = config_folder() / FILE
     try:
-        values = json.loads(path.read_bytes())
+        values = decode(path.read_bytes())
         tiers = tuple(TierSettings(**tier) for tier in values["tiers"])
-        return TiersSettings(tiers, values["sign_with"], bool(values["fallback"]))
+        return TiersSettings(tiers, values["sign_with"], values["fallback"])
     except (FileNotFoundError, NotADirectoryError):
         return TiersSettings()
     except (OSError, ValueError, TypeError, KeyError) as error:

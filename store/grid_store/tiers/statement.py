@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from grid_store.actions import ActionRecord
+from grid_store.atomic import decode
 from grid_store.digest import check_digest
 from grid_store.errors import RefusedRecordError
 from grid_store.key import combine
@@ -53,7 +54,7 @@ def read_statement(data: bytes, request: str, trusted: Sequence[PublicKey], *, v
         It is not signed, by a key that is not trusted, or wrongly; or it is about another request, or no statement.
     """
     try:
-        envelope = dict(json.loads(data))
+        envelope = dict(decode(data))
         text, key, signature = envelope["statement"], envelope["key"], envelope["signature"]
         signed = _HEADER + text.encode("ascii")
     except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -81,7 +82,7 @@ def _check_signature(key: Any, signature: Any, signed: bytes, trusted: Sequence[
 
 def _parsed(text: str, request: str) -> Statement:
     try:
-        values: Mapping[str, Any] = json.loads(text)
+        values: Mapping[str, Any] = decode(text)
         record = check_digest(values["record"])
         action = ActionRecord(**{name: value for name, value in values.items() if name != "record"})
         fits = action.input == request == combine(action.components) and check_digest(action.content)

@@ -116,7 +116,7 @@ def test_a_good_record_under_another_request_is_refused(
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"{", b"[]", b"{}", b'"x"', b"\x80\x04", b'{"statement": 1, "key": 2}', b"9" * 10**4]
+    "text", [b"", b"{", b"[]", b"{}", b'"x"', b"\x80\x04", b'{"statement": 1, "key": 2}', b"9" * 10**4, b"[" * 10**5]
 )
 def test_nonsense_for_a_record_is_refused(refused: Refused, statement: Path, text: bytes) -> None:
     statement.write_bytes(text)

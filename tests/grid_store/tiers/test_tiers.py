@@ -239,6 +239,15 @@ def test_two_builders_whose_compilers_differ_leave_both_results_whole(
     [
         ("{", "cannot be understood"),
         ('{"tiers": [{"uri": "x"}], "sign_with": null, "fallback": true}', "cannot be understood"),
+        ("[" * 100_000, "cannot be understood .it is nested too deeply"),
+        ('{"tiers": [{"url": 3}], "sign_with": null, "fallback": true}', "url is 3, expected str"),
+        (
+            '{"tiers": [{"url": "file:///a", "write": "no"}], "sign_with": null, "fallback": true}',
+            "write is 'no', expec",
+        ),
+        ('{"tiers": [{"url": "file:///a", "options": 3}], "sign_with": null, "fallback": true}', "options is 3, expec"),
+        ('{"tiers": [], "sign_with": 3, "fallback": true}', "sign_with is 3, expected str or NoneType"),
+        ('{"tiers": [], "sign_with": null, "fallback": "off"}', "fallback is 'off', expected bool"),
         ('{"tiers": [{"url": "no protocol"}], "sign_with": null, "fallback": true}', "has no protocol"),
         ('{"tiers": [{"url": "file:///a", "timeout": 0}], "sign_with": null, "fallback": true}', "timeout is 0"),
         (
