@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -150,8 +151,7 @@ def trust_key_command(
     as_json: JsonFlag = False,
 ) -> None:
     """Believe what is signed with the key of somebody else."""
-    text = Path(key).read_text("utf-8", "replace") if Path(key).is_file() else key
-    public = key_files().trust_key(name, text)
+    public = key_files().trust_key(name, _line(key))
     if as_json:
         write_json({"name": name, "identity": public.identity, "key": public.text})
         return
@@ -166,6 +166,14 @@ def forget_key_command(name: KeyName, as_json: JsonFlag = False) -> None:
         write_json({"name": name})
         return
     results().print(f"[green]✓[/] {escape(name)} is no longer trusted")
+
+
+def _line(key: str) -> str:
+    """Return the line of a key that is given as it is, or as the file that holds it."""
+    with suppress(OSError):  # too long for a path, or not readable: then it is taken as it is, and refused
+        if Path(key).is_file():
+            return Path(key).read_text("utf-8", "replace")
+    return key
 
 
 def _keep(settings: TiersSettings, *, as_json: bool) -> None:

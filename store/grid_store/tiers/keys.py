@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from grid_store.errors import TierSettingsError
-from grid_store.tiers.settings import config_folder
+from grid_store.tiers.settings import config_folder, written
 
 KIND = "ed25519"
 _NAME = re.compile(r"[A-Za-z0-9_.@+-]{1,100}")
@@ -73,14 +73,13 @@ def make_key(name: str) -> SigningKey:
     Raises
     ------
     TierSettingsError
-        There is one of that name, or the name cannot be that of a file.
+        There is one of that name, the name cannot be that of a file, or the file cannot be written.
     """
     path = _own(name)
     if path.exists():
         raise TierSettingsError(f"there is a key {name!r} already, in {path}; choose another name")
     private = Ed25519PrivateKey.generate()
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+    with written(path), os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
         stream.write(private.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption()))
     key = _pair(name, private)
     trust_key(name, key.public.text)
@@ -117,14 +116,14 @@ def trust_key(name: str, text: str) -> PublicKey:
     Raises
     ------
     TierSettingsError
-        It is no public key, or another one is trusted under this name.
+        It is no public key, another one is trusted under this name, or the file cannot be written.
     """
     path, key = _trusted(name), _parsed(name, text)
     known = {other.name: other for other in trusted_keys()}
     if name in known and known[name] != key:
         raise TierSettingsError(f"another key is trusted as {name!r}; forget that one first, or choose another name")
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.write_text(f"{key.text}\n", "ascii")
+    with written(path):
+        path.write_text(f"{key.text}\n", "ascii")
     return key
 
 

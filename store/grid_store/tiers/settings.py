@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import NoneType
@@ -51,6 +53,10 @@ class TierSettings:
         """Refuse what cannot be a tier."""
         _check_types(self, url=str, write=bool, timeout=(int, float), verify=bool, options=dict)
         protocol = urlsplit(self.url).scheme
+        if urlsplit(self.url).password is not None:
+            raise TierSettingsError(
+                f"a {protocol} tier has a password in its URL, which messages would show; give it as an option"
+            )
         if not protocol:
             raise TierSettingsError(
                 f"tier {self.url!r} has no protocol; give a URL such as file:///shared/robots or s3://bucket/robots"
@@ -119,11 +125,35 @@ def load_settings() -> TiersSettings:
 
 
 def save_settings(settings: TiersSettings) -> Path:
-    """Write the user's tiers, readable for the user alone since options may hold secrets; return the file."""
+    """Write the user's tiers, readable for the user alone since options may hold secrets; return the file.
+
+    Raises
+    ------
+    TierSettingsError
+        The folder cannot be written.
+    """
     path = config_folder() / FILE
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = path.with_name(f".{FILE}.{os.getpid()}.part")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
-        json.dump(asdict(settings), stream, indent=1)
-    part.replace(path)
+    with written(path):
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+            json.dump(asdict(settings), stream, indent=1)
+        part.replace(path)
     return path
+
+
+@contextmanager
+def written(path: Path) -> Iterator[None]:
+    """Make the folder of a file of the configuration, which the block writes.
+
+    Raises
+    ------
+    TierSettingsError
+        The system refuses that.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise TierSettingsError(
+            f"{path} cannot be written: {error.strerror}; give access to it, or set {ENVIRONMENT} to another folder"
+        ) from error

@@ -202,11 +202,23 @@ def test_config_shows_tiers_and_where_they_stand(run: Run, url: str, tmp_path: P
         (("tiers", "add", "file:///tmp/robots", "--option", "x"), "expected NAME=VALUE"),
         (("keys", "trust", "friend", "no key"), "is no public key"),
         (("keys", "make", "../evil"), "cannot name a key"),
+        (("keys", "trust", "friend", "k" * 5000), "is no public key"),
+        (("tiers", "add", "ftp://me:secret@host/robots"), "a ftp tier has a password in its URL, which messages would"),
     ],
 )
 def test_bad_input(run: Run, arguments: tuple[str, ...], message: str) -> None:
     ran = run(*arguments)
     assert (ran.code, message in " ".join(ran.err.split())) == (2, True), ran.err
+
+
+@pytest.mark.parametrize("arguments", [("keys", "make", "me"), ("tiers", "add", "file:///tmp/robots")])
+def test_a_configuration_that_cannot_be_written(
+    run: Run, arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("GRID_RBD_CONFIG_DIR", str(tmp_path / "file"))
+    ran = run(*arguments)
+    assert (ran.code, "cannot be written: " in ran.err, "or set GRID_RBD_CONFIG_DIR to" in ran.err) == (2, True, True)
 
 
 def test_without_the_extra_packages_the_way_to_them_is_told(
