@@ -1,4 +1,4 @@
-"""NVIDIA's compute-sanitizer on a real GPU, ``nox -s gpu-sanitize``: no access out of bounds, no race in shared memory."""
+"""NVIDIA's compute-sanitizer on a real GPU, ``nox -s gpu-sanitize``: neither wrong accesses nor races."""
 
 from __future__ import annotations
 
