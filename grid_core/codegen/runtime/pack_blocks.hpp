@@ -46,13 +46,17 @@ __attribute__((noinline)) void store_rows(T* base, std::int64_t stride, int n, C
     store_gathered<K, T>(rows, columns);
 }
 
+// Whether rows of K scalars, of which so many blocks are kept, are long and mostly zeros: whole lines are faster then.
+template <class T, int K, int Kept>
+constexpr bool mostly_zeros = K * sizeof(T) >= 2048 && 2 * block_columns * Kept <= K;
+
 }  // namespace detail
 
 // base[l * stride + k] = src[lists[8 * blocks[k / 8] + k % 8]] lane l, or zero where the block is negative, for K columns
 // and the 1 <= n <= L rows l < n. The last list is full, whatever is left of the row. Streaming is as for store().
-template <int K, class T, class Block, class Place>
+template <int K, class T, class Block, class Place, int Places>
 GRID_INLINE void store_places(T* base, std::int64_t stride, int n, const pack<T>* src, const Block* blocks,
-                              const Place* lists, bool streaming = false) {
+                              const Place (&lists)[Places], bool streaming = false) {
     if (is_batch_last(stride)) {
         const auto at = [=](int k) {
             const int number = blocks[k / detail::block_columns];
@@ -62,8 +66,12 @@ GRID_INLINE void store_places(T* base, std::int64_t stride, int n, const pack<T>
         return;
     }
     const detail::columns_in_places<T, Block, Place> columns{src, blocks, lists};
-    if (streaming) detail::stream_rows<K>(base, stride, n, columns);
-    else detail::store_rows<K>(base, stride, n, columns);
+    if (streaming) return detail::stream_rows<K>(base, stride, n, columns);
+#if defined(__AVX512F__)
+    if constexpr (detail::mostly_zeros<T, K, Places / detail::block_columns>)
+        if (n == lanes<T>) return detail::store_joined<K, false>(base, stride, columns);
+#endif
+    detail::store_rows<K>(base, stride, n, columns);
 }
 
 }  // namespace grid

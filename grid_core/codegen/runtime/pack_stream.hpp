@@ -1,5 +1,5 @@
-// Writes rows past the caches: what has left them when it is read gains by that, since lines are not read before they are
-// written.
+// Writes long rows a line of memory at a time, past the caches or into them. Past them, what has left them when it is read
+// gains, since lines are not read before they are written.
 #ifndef GRID_PACK_STREAM_HPP
 #define GRID_PACK_STREAM_HPP
 
@@ -101,11 +101,17 @@ GRID_INLINE __m512i counted_from(float, int first) {
                             _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
 }
 
+template <bool PastCaches, class T>
+GRID_INLINE void put_line(T* to, pack<T> value) {
+    if constexpr (PastCaches) stream(to, value);
+    else std::memcpy(to, &value, sizeof(value));
+}
+
 // All rows of a full pack, without a tile: stores to it would wait behind those that are on their way to memory. A
 // register is as long as a line of memory, but rows begin anywhere in a line, so that each line is joined from the block
 // before and the block that was transposed just now.
-template <int K, class T, class Columns>
-__attribute__((noinline)) void stream_joined(T* base, std::int64_t stride, Columns columns) {
+template <int K, bool PastCaches, class T, class Columns>
+__attribute__((noinline)) void store_joined(T* base, std::int64_t stride, Columns columns) {
     constexpr int L = lanes<T>, whole = K / L, rest = K % L;
     T* line[L];
     int ahead[L];  // scalars of the first line that are not of the row
@@ -126,7 +132,7 @@ __attribute__((noinline)) void stream_joined(T* base, std::int64_t stride, Colum
             transpose(now);
 #pragma GCC unroll 16
             for (int l = 0; l < L; ++l) {
-                stream(line[l], join(before[l], which[l], now[l]));
+                put_line<PastCaches>(line[l], join(before[l], which[l], now[l]));
                 before[l] = now[l];
                 line[l] += L;
             }
@@ -134,13 +140,13 @@ __attribute__((noinline)) void stream_joined(T* base, std::int64_t stride, Colum
         } else if (zeros) {
 #pragma GCC unroll 16
             for (int l = 0; l < L; ++l) {
-                stream(line[l], pack<T>{});
+                put_line<PastCaches>(line[l], pack<T>{});
                 line[l] += L;
             }
         } else {
 #pragma GCC unroll 16
             for (int l = 0; l < L; ++l) {
-                stream(line[l], join(before[l], which[l], pack<T>{}));
+                put_line<PastCaches>(line[l], join(before[l], which[l], pack<T>{}));
                 before[l] = pack<T>{};
                 line[l] += L;
             }
@@ -164,7 +170,7 @@ template <int K, class T, class Columns>
 GRID_INLINE void stream_rows(T* base, std::int64_t stride, int n, const Columns& columns) {
 #if defined(__AVX512F__)
     if constexpr (K >= lanes<T>)
-        if (n == lanes<T>) return stream_joined<K>(base, stride, columns);
+        if (n == lanes<T>) return store_joined<K, true>(base, stride, columns);
 #endif
     stream_tiles<K>(base, stride, n, columns);
 }

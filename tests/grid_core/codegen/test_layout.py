@@ -21,6 +21,7 @@ from grid_core.toolchains import CxxCompiler
 from tests.grid_core.units import compile_algorithm, toy
 
 WIDE = 330
+LONG = 1030
 
 
 def sparse(k: KernelBuilder) -> None:
@@ -29,6 +30,15 @@ def sparse(k: KernelBuilder) -> None:
     y = [0.0] * WIDE
     y[3], y[40], y[41], y[200] = a * b, 2.5, a, b
     y[4], y[201], y[329] = 2.5, a * b, a
+    k.output("y", y)
+
+
+def long_rows(k: KernelBuilder) -> None:
+    """Set blocks next to each other, alone, and at both ends of rows that begin anywhere in a line of memory."""
+    a, b = k.input("x")
+    y = [0.0] * LONG
+    for n, index in enumerate([0, 7, 64, *range(200, 240), 500, 516, 517, 900, LONG - 9, LONG - 1]):
+        y[index] = a * n + b
     k.output("y", y)
 
 
@@ -58,6 +68,7 @@ def looped_by_numpy(x: np.ndarray) -> np.ndarray:
 
 
 SPARSE = toy("sparse", {"x": "nv"}, {"y": str(WIDE)}, sparse)
+LONG_ROWS = toy("long_rows", {"x": "nv"}, {"y": str(LONG)}, long_rows)
 LOOPED = toy("looped", {"x": "nv"}, {"y": str(WIDE)}, looped)
 
 
@@ -113,8 +124,8 @@ def test_dense_outputs_keep_their_places(pendulum: Model) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("algorithm", [SPARSE, LOOPED], ids=lambda a: a.name)
-@pytest.mark.parametrize("batch", [1, 13, 15000])
+@pytest.mark.parametrize("algorithm", [SPARSE, LOOPED, LONG_ROWS], ids=lambda a: a.name)
+@pytest.mark.parametrize("batch", [1, 13, 45, 15000])
 def test_units_write_whole_rows(
     algorithm: Algorithm, dtype: str, batch: int, pendulum: Model, cxx: CxxCompiler, tmp_path: Path
 ) -> None:
