@@ -51,4 +51,14 @@ class Places:
 
 def digests_of_own(labelled: Mapping[str, Path]) -> dict[str, str]:
     """Return the digests of the project's own files by label."""
-    return {label: file_digest(path) for label, path in labelled.items() if not label.startswith("/")}
+    return {label: file_digest(path) for label, path in labelled.items() if is_own(label)}
+
+
+def is_own(label: str) -> bool:
+    """Tell whether a file is the project's, or the generated header."""
+    return not label.startswith("/")
+
+
+def asks_what_exists(file: Path) -> bool:
+    """Tell whether what a file means may depend on files that are not read."""
+    return b"__has_include" in file.read_bytes()

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from grid_consumers.places import Places, digests_of_own
+from grid_consumers.places import Places, asks_what_exists, digests_of_own, is_own
 from grid_consumers.recipe import Recipe
 from grid_consumers.record import SCHEMA
 from grid_core.build.compilers import Compiler, compiler_for
@@ -109,11 +109,15 @@ class ArtifactPlan:
         return Contents(header, units, self._key(header, units))
 
     def _unit(self, places: Places, source: Path) -> UnitPlan:
+        options = [*self.options, *places.options]
         with workplace(f"{self.recipe.consumer}-scan") as work:
-            read = self.project.scan(source, [*self.options, *places.options], work)
-        files = places.labelled(source, read)
+            read = self.project.scan(source, options, work)
+            files = places.labelled(source, read)
+            asks = any(asks_what_exists(file) for label, file in files.items() if is_own(label))
+            expanded = {"preprocessed": self.project.preprocessed(source, options, work)} if asks else {}
         components = {
             **self._machine("consumer unit"),
+            **expanded,
             "files": files,
             "flags": [*self.project.code, *self.options],
             "named_files": _numbered(self.recipe.named_files),

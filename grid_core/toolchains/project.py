@@ -16,6 +16,7 @@ from grid_core.toolchains.workers import compiler_slot
 
 OBJECT = "unit.o"
 LIST = "unit.d"
+TEXT = "unit.i"
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class ProjectCompiler:
         """
         self._step(work, "scan.log", LIST, source.name, *self.code, *options, "-M", "-MF", LIST, str(source))
         return files_read(work / LIST)
+
+    def preprocessed(self, source: Path, options: Sequence[str], work: Path) -> bytes:
+        """Return what the preprocessor makes of a source, without the lines that say where each part comes from."""
+        self._step(work, "expand.log", TEXT, source.name, *self.code, *options, "-E", str(source), "-o", TEXT)
+        return re.sub(rb"^#(line)? +\d.*\n", b"", (work / TEXT).read_bytes(), flags=re.MULTILINE)
 
     def compile(self, source: Path, options: Sequence[str], work: Path) -> list[Path]:
         """Compile a source to :data:`OBJECT` and return the files that were read."""

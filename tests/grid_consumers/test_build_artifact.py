@@ -130,6 +130,19 @@ def test_a_header_that_might_be_there_counts(project: Project) -> None:
     assert project.plan()["content_key"] != before.content_key
 
 
+def test_a_file_that_is_asked_for_and_not_read_counts(project: Project) -> None:
+    asks = '#if __has_include("fast.hpp")\n#define VERSION_ 7\n#else\n#define VERSION_ VERSION\n#endif\n'
+    project.write("helper.cpp", f'{asks}extern "C" int version() {{ return VERSION_; }}\n')
+    first = project.build()
+    assert not project.build().compiled
+    project.write("first/fast.hpp", "#error nobody reads this")
+    second = project.build()
+    assert (second.compiled, second.content_key == first.content_key) == (True, False)
+    assert [ctypes.CDLL(str(artifact.path)).version() for artifact in (first, second)] == [3, 7]
+    (project.folder / "first" / "fast.hpp").unlink()
+    assert project.build().content_key == first.content_key
+
+
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
