@@ -18,9 +18,16 @@ _log = logging.getLogger("grid_rbd.store")
 
 
 class Attempts:
-    """What this process tried with its tiers."""
+    """What this process tried with its tiers.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    fallback : bool
+        Whether what no tier has is built here, which is told together with a failure.
+    """
+
+    def __init__(self, *, fallback: bool) -> None:
+        self._consequence = f"what no other tier has is {'built here' if fallback else 'an error'}"
         self._lost: dict[str, str] = {}
         self._guard = threading.Lock()
 
@@ -33,13 +40,13 @@ class Attempts:
         try:
             yield
         except (RefusedRecordError, CorruptEntryError) as error:
-            _log.warning("tier %s: a record was refused: %s; what no other tier has is built here", url, error)
+            _log.warning("tier %s: a record was refused: %s; %s", url, error, self._consequence)
             raise
         except TierUnavailableError as error:
             with self._guard:
                 if url not in self._lost:
                     self._lost[url] = str(error)
-                    _log.warning("tier %s is left out: %s; what no other tier has is built here", url, error)
+                    _log.warning("tier %s is left out: %s; %s", url, error, self._consequence)
             raise
 
     @contextmanager

@@ -69,7 +69,7 @@ class Tiers:
         self._keyring = cache(keyring)
         self._remotes = [Remote(tier) for tier in settings.tiers]
         self._written = [remote for remote in self._remotes if remote.settings.write]
-        self._attempts = Attempts()
+        self._attempts = Attempts(fallback=settings.fallback)
 
     @property
     def are_written(self) -> bool:

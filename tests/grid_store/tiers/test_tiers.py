@@ -192,7 +192,10 @@ def test_a_tier_that_is_away_is_told_once_and_left_out(
     (said,) = [record.getMessage() for record in caplog.records]
     assert said.startswith("tier http://127.0.0.1:9 is left out: ")
     assert "is built here" in said
-    assert store.tier_counts()[away.url]["failed"] == 1
+    caplog.clear()
+    user.store(away, replace(tier, write=False), fallback=False).fetch(REQUEST)
+    assert "what no other tier has is an error" in caplog.text
+    assert store.tier_counts()[away.url]["failed"] == 2, "once in each process"
 
 
 def test_a_tier_that_hangs_costs_its_timeout_once(
