@@ -10,11 +10,19 @@ from grid_store.errors import TierUnavailableError
 
 T = TypeVar("T")
 
+NOTICE = 5.0
+"""Seconds after which it is said who is waited for."""
 
-def in_time(call: Callable[[], T], seconds: float) -> T:
+
+def in_time(call: Callable[[], T], seconds: float, on_notice: Callable[[], None]) -> T:
     """Return what ``call`` returns, or raise what it raises.
 
     It runs in a thread of its own. One that hangs is left behind and does not keep the process from ending.
+
+    Parameters
+    ----------
+    on_notice : callable
+        Called after :data:`NOTICE` seconds if there is still time.
 
     Raises
     ------
@@ -32,7 +40,10 @@ def in_time(call: Callable[[], T], seconds: float) -> T:
 
     thread = threading.Thread(target=run, name="grid-store-tier", daemon=True)
     thread.start()
-    thread.join(seconds)
+    thread.join(min(NOTICE, seconds))
+    if thread.is_alive() and seconds > NOTICE:
+        on_notice()
+        thread.join(seconds - NOTICE)
     if failures:
         raise failures[0]
     if not results:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from io import BytesIO
@@ -17,12 +18,14 @@ from urllib.parse import urlsplit
 
 from grid_store.digest import bytes_digest
 from grid_store.errors import CorruptEntryError, TierSettingsError, TierUnavailableError
+from grid_store.tiers import patience
 from grid_store.tiers.patience import in_time
 from grid_store.tiers.settings import READ_ONLY, TierSettings
 
 LARGEST_STATEMENT = 1 << 20
 LARGEST_RECORD = 16 << 20
 T = TypeVar("T")
+_log = logging.getLogger("grid_rbd.store")
 
 
 class Remote:
@@ -31,6 +34,7 @@ class Remote:
     def __init__(self, settings: TierSettings) -> None:
         self.settings = settings
         self._opened: tuple[Any, str] | None = None
+        self._noticed = False
 
     def check(self) -> None:
         """Find out whether what this tier needs is installed; the tier itself is not asked.
@@ -41,7 +45,7 @@ class Remote:
             Its protocol is unknown, lacks a package, or does not take its options.
         """
         try:
-            in_time(self._open, self.settings.timeout)
+            in_time(self._open, self.settings.timeout, self._notice)
         except TierSettingsError:
             raise
         except Exception as error:
@@ -132,11 +136,20 @@ class Remote:
 
     def _within_time(self, operation: Callable[[Any, str], T]) -> T:
         try:
-            return in_time(lambda: operation(*self._open()), self.settings.timeout)
+            return in_time(lambda: operation(*self._open()), self.settings.timeout, self._notice)
         except (TierUnavailableError, TierSettingsError):
             raise
         except Exception as error:
             raise TierUnavailableError(f"{type(error).__name__}: {error}") from error
+
+    def _notice(self) -> None:
+        """Say once that this tier is waited for."""
+        if not self._noticed:
+            self._noticed = True
+            _log.warning(
+                "tier %s has not answered for %g s; it is left out after %g s",
+                self.settings.url, patience.NOTICE, self.settings.timeout,
+            )  # fmt: skip
 
     def _open(self) -> tuple[Any, str]:
         if self._opened is None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from grid_store import Entry, NotInTiersError, Store, TierSettingsError
-from grid_store.tiers import TierSettings
+from grid_store.tiers import TierSettings, patience
 from grid_store.tiers.remote import Remote
 
 from .people import CONTENT, REQUEST, Person, Produce, build
@@ -202,6 +202,7 @@ def test_a_tier_that_hangs_costs_its_timeout_once(
     user: Person, tier: TierSettings, built: Entry, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     slow = TierSettings("memory://slow", timeout=0.2)
+    monkeypatch.setattr(patience, "NOTICE", 0.1)
     real = Remote._open
     monkeypatch.setattr(Remote, "_open", lambda self: time.sleep(60) if self.settings == slow else real(self))
     store = user.store(slow, tier)
@@ -210,6 +211,7 @@ def test_a_tier_that_hangs_costs_its_timeout_once(
         _check(store.fetch(REQUEST), built)
     assert time.monotonic() - began < 5.0
     assert "it has not answered for 0.2 s" in caplog.text
+    assert caplog.messages[0] == "tier memory://slow has not answered for 0.1 s; it is left out after 0.2 s"
 
 
 def test_a_tier_that_cannot_be_written_costs_no_build(
