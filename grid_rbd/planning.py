@@ -45,8 +45,8 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
     -------
     dict
         ``name, cache_dir, cuda_arch, cuda_archs, cpu_level, code_options, build_identity, input_key, content_key,
-        cached, stale_reasons, store_dir, would, changes``, ``units``, ``expected``, and ``wish``, from which
-        ``grid-rbd build --from-plan`` builds.
+        cached, stale_reasons, store_dir, would, changes``, ``forbidden`` (algorithms that no tier has and the user
+        forbids to compile), ``units``, ``expected``, and ``wish``, from which ``grid-rbd build --from-plan`` builds.
 
         ``units`` has, per algorithm, ``status`` (``"hit"``, ``"miss"``, or ``"stale"`` for one that was built from
         something else), ``reason``, ``changed`` (the components of its key that differ), its keys, ``tier``, the URL of
@@ -93,6 +93,7 @@ def _report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
     nv, record = velocity_width(request, store), usable_record(name, store)
     plan = make_plan(request, store, record["inputs"] if record else None)
     offers = store.offers([unit.input_key for unit in plan.missing])
+    forbidden = [unit.algorithm for unit in _compiled(plan, offers)] if store.only_fetches else []
     reasons = [f"{unit.algorithm}: {unit.reason}" for unit in plan.missing]
     values, costs = plan.to_json(), _expected(_compiled(plan, offers), plan.request, nv, store)
     return {
@@ -106,7 +107,8 @@ def _report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
         "cached": not plan.missing,
         "stale_reasons": reasons if record and reasons else None,
         "store_dir": str(store.root),
-        "would": _would(plan, offers),
+        "would": _would(plan, offers, forbidden),
+        "forbidden": forbidden,
         "changes": changed_values(record, request) if record else {},
         "wish": wish.to_json(),
         "units": [
@@ -125,10 +127,11 @@ def _compiled(plan: Plan, offers: Mapping[str, str]) -> list[UnitPlan]:
     return [unit for unit in plan.missing if unit.input_key.digest not in offers]
 
 
-def _would(plan: Plan, offers: Mapping[str, str]) -> str:
+def _would(plan: Plan, offers: Mapping[str, str], forbidden: Sequence[str]) -> str:
     """Return what a build would do, and why."""
-    compiled = _compiled(plan, offers)
-    if compiled:
+    if forbidden:
+        return f"fail (no tier has {', '.join(forbidden)}; 'grid-rbd tiers fallback on' allows to compile that)"
+    if compiled := _compiled(plan, offers):
         return f"generate+compile ({'; '.join(f'{unit.algorithm}: {unit.reason}' for unit in compiled)})"
     return f"copy from {', '.join(dict.fromkeys(offers.values()))}" if offers else "load"
 

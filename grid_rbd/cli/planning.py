@@ -45,6 +45,8 @@ def plan_command(
     compiler = identity["compiler"]
     console.print(f"{compiler['kind']} {compiler['version'].splitlines()[0]}, {identity['level']}", style="dim")
     console.print("everything is stored" if report["cached"] else _total(report))
+    if report["forbidden"]:
+        console.print(f"[yellow]a build would {escape(report['would'])}", soft_wrap=True)
 
 
 @with_build_flags

@@ -211,6 +211,11 @@ class Store:
         with _writing(layout):
             return self._tiers.fetch(layout, modes, input_key.digest)
 
+    @property
+    def only_fetches(self) -> bool:
+        """Whether the user forbids to build what no tier has."""
+        return self._tiers is not None and self._tiers.are_all
+
     def offers(self, input_keys: Iterable[Key]) -> dict[str, str]:
         """Return which tier would answer a request, by the digest of its key; none does for those left out.
 

@@ -76,6 +76,11 @@ class Tiers:
         """Whether what is built here is left in one of them."""
         return bool(self._written)
 
+    @property
+    def are_all(self) -> bool:
+        """Whether it is forbidden to compile what none of them has."""
+        return not self._settings.fallback
+
     def fetch(self, layout: Layout, modes: Modes, request: str) -> Entry | None:
         """Return the entry that answers a request, copied into the store from the first tier that has it.
 

@@ -125,6 +125,8 @@ def test_compiling_can_be_forbidden(run: Run, url: str, pendulum: Path, stub: St
     ran = run("build", pendulum, *CRBA)
     assert (ran.code, stub.compiled()) == (1, [])
     assert "compiling it here is forbidden" in ran.err
+    assert "a build would fail (no tier has crba; 'grid-rbd tiers fallback on'" in run("plan", pendulum, *CRBA).out
+    assert run("plan", pendulum, *CRBA, "--json").document["forbidden"] == ["crba"]
     assert run("tiers", "fallback", "on").code == 0
     assert run("build", pendulum, *CRBA).code == 0
     assert run("tiers", "fallback", "maybe").code == 2
