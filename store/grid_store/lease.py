@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
+from weakref import WeakValueDictionary
 
 from grid_store.advisory import share, take_alone, wait_alone
 from grid_store.layout import Layout
@@ -21,18 +22,40 @@ _GATE = "gate"
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+class Held:
+    """A lease file that this process holds locked, once for all of its leases on an entry."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def share(self) -> None:
+        """Lock the file together with other processes."""
+        share(self._descriptor)
+
+    def is_at(self, path: Path) -> bool:
+        """Tell whether the file is still the one at ``path``, which a removed store leaves to another."""
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), path.stat())
+        except FileNotFoundError:
+            return False
+
+    def __del__(self) -> None:
+        os.close(self._descriptor)
+
+
+_held: WeakValueDictionary[Path, Held] = WeakValueDictionary()
+
+
 class Lease:
     """The promise that an entry stays; ends with :meth:`release`, the ``with`` block or the process."""
 
-    def __init__(self, key: str, descriptor: int | None) -> None:
+    def __init__(self, key: str, held: Held | None) -> None:
         self.key = key
-        self._descriptor = descriptor
+        self._held = held
 
     def release(self) -> None:
         """End the lease; a second call does nothing."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        self._held = None
 
     def __enter__(self) -> Lease:
         return self
@@ -40,19 +63,23 @@ class Lease:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.release()
 
-    def __del__(self) -> None:
-        self.release()
-
 
 def take_lease(layout: Layout, key: str, modes: Modes) -> Lease:
     """Return a lease on ``key``; waits only while the garbage collection is removing an entry of the same shard."""
     path = layout.lease(key)
+    held = _held.get(path)
+    if held is None or not held.is_at(path):  # of threads that come here at once each holds the file for itself
+        held = _held[path] = _hold(path, modes)
+    return Lease(key, held)
+
+
+def _hold(path: Path, modes: Modes) -> Held:
     gate = _open_gate(path.parent, modes)
     try:
         share(gate)
-        descriptor = _open(path, modes)
-        share(descriptor)
-        return Lease(key, descriptor)
+        held = Held(_open(path, modes))
+        held.share()
+        return held
     finally:
         os.close(gate)
 

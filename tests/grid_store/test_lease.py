@@ -39,6 +39,30 @@ def test_a_forgotten_lease_ends_with_its_object(store: Store, layout: Layout, ke
     assert not is_leased(layout, key.digest)
 
 
+def _open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_the_leases_of_a_process_on_an_entry_share_a_file(store: Store, key: Key, produce: Produce) -> None:
+    store.obtain(key, produce)
+    first = store.lease(key.digest)
+    before = _open_files()
+    more = [store.lease(key.digest) for _ in range(100)]
+    assert _open_files() == before
+    del first, more
+    assert _open_files() == before - 1
+
+
+def test_a_store_that_was_made_anew_is_leased_anew(store: Store, layout: Layout, key: Key, produce: Produce) -> None:
+    store.obtain(key, produce)
+    with store.lease(key.digest):
+        shutil.rmtree(store.root)
+        store.obtain(key, produce)
+        assert not is_leased(layout, key.digest)
+        with store.lease(key.digest):
+            assert is_leased(layout, key.digest)
+
+
 def test_a_killed_process_holds_nothing(store: Store, layout: Layout, key: Key, produce: Produce, start: Start) -> None:
     store.obtain(key, produce)
     process = start(
