@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from grid_backends.numpy import ReferenceFunctions, RobotHandle, RobotRecord
-from grid_backends.numpy.stacked import DevicePart
 from grid_core.errors import AlgorithmNotBuiltError, ArgumentError, OptionError
 from grid_core.model import Model
 from grid_core.plugins.algorithm import Algorithm, Choice, Input
@@ -53,17 +51,6 @@ def test_stacked_arguments_are_cut(model: Model) -> None:
     for wrong in (q, pile[:, :-1], 3.0, None):
         with pytest.raises(ArgumentError, match="piled_toy: argument 'pile' has"):
             robot.piled_toy(wrong)
-
-
-@pytest.mark.parametrize("strides", [None, (80, 8)])
-def test_parts_of_device_arrays(strides: Any) -> None:
-    whole = {"shape": (3, 5), "typestr": "<f8", "data": (4096, False), "strides": strides, "version": 3, "stream": 7}
-    array = SimpleNamespace(__cuda_array_interface__=whole)
-    part = DevicePart(array, slice(2, 5)).__cuda_array_interface__
-    assert part["shape"] == (3, 3)
-    assert part["data"] == (4096 + 16, False)
-    assert part["strides"] == (strides or (40, 8))
-    assert (part["typestr"], part["version"], part["stream"]) == ("<f8", 3, 7)
 
 
 def test_unknown_values_are_named(model: Model) -> None:

@@ -72,6 +72,42 @@ class DeviceArray:
         """Return a copy in host memory; waits for the contents."""
 
 @final
+class DevicePart:
+    """A part of a device array of any library, which it keeps; an argument or ``out`` of calls like any other."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def dtype(self) -> str:
+        """Such as ``"f4"``."""
+    @property
+    def device(self) -> int:
+        """Index of its device; -1 where its library does not say."""
+    @property
+    def stream(self) -> int | None:
+        """Handle of the stream that its contents are made on, where its library says."""
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    def __getitem__(self, index: Any) -> DevicePart:
+        """Return a part by integers, slices and an ellipsis."""
+    def joined(self, axes: int) -> DevicePart:
+        """Return it with the first axes as one, which a single row gets too."""
+
+def device_part(array: Any, stream: Any = None) -> DevicePart | None:
+    """Return the whole of a device array; None if it is none. ``stream`` is the one that will use it."""
+
+def device_empty(shape: Sequence[int], dtype: np.dtype[Any], device: int, stream: Any) -> DeviceArray:
+    """Return a new array for work on a stream."""
+
+def copy_parts(target: DevicePart, source: DevicePart, batch_axes: int, device: int, stream: Any) -> None:
+    """Enqueue a copy of samples between arrays of one dtype, of each one or of one to all."""
+
+def stream_handle(stream: Any) -> int | None:
+    """Return the handle of a stream object of any library, or None for None."""
+
+@final
 class CudaUnit:
     """The kernels of one algorithm in a fat binary. A device is first used when they are."""
 

@@ -50,6 +50,7 @@ Driver open_driver() {
     find(library, "cuPointerGetAttributes", driver.pointer_attributes);
     find(library, "cuMemcpyDtoHAsync_v2", driver.copy_to_host);
     find(library, "cuMemcpyHtoD_v2", driver.copy_to_device);
+    find(library, "cuMemcpy2DAsync_v2", driver.copy_pieces);
     find(library, "cuModuleLoadData", driver.module_load);
     find(library, "cuModuleUnload", driver.module_unload);
     find(library, "cuModuleGetFunction", driver.module_kernel);

@@ -47,6 +47,7 @@ constexpr int kRegisters = 4;
 constexpr int kDynamicShared = 8;
 constexpr int kMemoryType = 2;             // attribute of a pointer, and its value for page-locked host memory
 constexpr unsigned kHostMemory = 1;
+constexpr unsigned kDeviceMemory = 2;
 constexpr int kDeviceOrdinal = 9;          // attribute of a pointer: index of its device
 constexpr unsigned kPortable = 1;          // flags of page-locked memory: for every context, visible to devices
 constexpr unsigned kDeviceMapped = 2;
@@ -58,6 +59,23 @@ constexpr int kRelaxedCapture = 2;
 
 inline const Stream kLegacyStream = reinterpret_cast<Stream>(1);
 inline const Stream kPerThreadStream = reinterpret_cast<Stream>(2);
+
+// Pieces of memory at even distances; the layout of CUDA_MEMCPY2D.
+struct Copy2D {
+    size_t source_x, source_y;
+    unsigned source_type;
+    const void* source_host;
+    Address source;
+    void* source_array;
+    size_t source_pitch;
+    size_t target_x, target_y;
+    unsigned target_type;
+    void* target_host;
+    Address target;
+    void* target_array;
+    size_t target_pitch;
+    size_t width, height;
+};
 
 struct Driver {
     // The driver of this process: GRID_RBD_LIBCUDA, else libcuda.so.1. A CudaError if there is none.
@@ -82,6 +100,7 @@ struct Driver {
     Result (*pointer_attributes)(unsigned count, const int* attributes, void** values, Address);
     Result (*copy_to_host)(void*, Address, size_t, Stream);
     Result (*copy_to_device)(Address, const void*, size_t);
+    Result (*copy_pieces)(const Copy2D*, Stream);
     Result (*module_load)(Module*, const void* image);
     Result (*module_unload)(Module);
     Result (*module_kernel)(Kernel*, Module, const char*);

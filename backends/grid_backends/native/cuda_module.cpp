@@ -8,6 +8,7 @@
 
 #include "cuda_array.hpp"
 #include "cuda_function.hpp"
+#include "cuda_part.hpp"
 #include "cuda_pinned.hpp"
 #include "cuda_timing.hpp"
 #include "cuda_unit.hpp"
@@ -96,6 +97,7 @@ PyObject* call_function(PyObject* self, PyObject* arguments, PyObject* keywords)
 
 void register_cuda(py::module_& module) {
     register_device_array(module);
+    register_device_part(module);
 
     py::class_<CudaUnit, std::shared_ptr<CudaUnit>>(module, "CudaUnit", py::is_final())
         .def(py::init<std::string, const std::string&, int, int>(), py::arg("path"), py::arg("description"),

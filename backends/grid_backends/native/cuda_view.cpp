@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "cuda_array.hpp"
+#include "cuda_part.hpp"
 #include "dlpack.hpp"
 #include "errors.hpp"
 
@@ -146,6 +147,7 @@ void View::fill_strides() {
 
 std::optional<View> view_device_array(PyObject* object, std::optional<Stream> stream) {
     if (const DeviceArray* own = as_device_array(object)) return own->view(object);
+    if (const DevicePart* part = as_device_part(object)) return part->view();
     const Protocols& offered = protocols_of(Py_TYPE(object));
     if (!offered.any()) return std::nullopt;
     if (offered.exchange != nullptr) return exchange(*offered.exchange, object);

@@ -6,6 +6,7 @@ axis or none. An array without batch axes is shared by all samples; all others h
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -115,11 +116,23 @@ def _vector(signature: Signature, argument: Argument, number: Array) -> Array:
 
 
 def _common_batch(signature: Signature, arrays: list[Array | None]) -> tuple[int, ...]:
-    batches = {
+    shapes = {
         i.name: a.shape[: a.ndim - len(i.shape)]
         for i, a in zip(signature.inputs, arrays, strict=True)
         if a is not None and a.ndim > len(i.shape)
     }
+    return common_batch(signature, shapes)
+
+
+def common_batch(signature: Signature, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the batch axes of a call from those of its arguments; an argument without any is shared.
+
+    Raises
+    ------
+    ArgumentError
+        They are not equal.
+    """
+    batches = {name: shape for name, shape in shapes.items() if shape}
     if len(set(batches.values())) > 1:
         first, expected = next(iter(batches.items()))
         other, got = next((n, b) for n, b in batches.items() if b != expected)

@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from grid_backends.errors import UnitError
 from grid_backends.numpy.handle import RobotHandle
 from grid_backends.numpy.methods import OUT, MethodStyle
+from grid_backends.numpy.on_device import DeviceCall, each_on_device, scan_on_device
 from grid_backends.numpy.record import RobotRecord
 from grid_backends.numpy.signature import Signature
+from grid_backends.numpy.stacked import unstack
 from grid_backends.numpy.units import declared_arguments
 from grid_core.errors import OptionError
 
@@ -88,6 +90,26 @@ class CudaHandle(RobotHandle):
         super().__init__(record, functions)
         self._index = device_index(record.device)
         self._threads_per_block = -1
+
+    def _unstacked(self, index: int, name: str, value: Any) -> dict[str, Any]:
+        from grid_backends.native import device_part
+
+        part = device_part(value)
+        return super()._unstacked(index, name, value) if part is None else unstack(*self._stack_of(index), name, part)
+
+    def _for_each(self, index: int, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
+        stream, threads = where
+        found = DeviceCall.find(self._signatures[index], arguments, out, stream, self._index)
+        if found is None:
+            return super()._for_each(index, arguments, out, *where)
+        return each_on_device(found, self._calls[index], arguments, out, threads)
+
+    def _scan(self, index: int, choice: Any, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
+        stream, threads = where
+        found = DeviceCall.find(self._signatures[index], arguments, out, stream, self._index)
+        if found is None:
+            return super()._scan(index, choice, arguments, out, *where)
+        return scan_on_device(found, self._callees(index, choice), arguments, out, threads)
 
     def _configure(self, function: Any) -> None:
         super()._configure(function)

@@ -35,7 +35,7 @@ def call_each(
     ArgumentError
         Lists of items have different lengths, or an argument does not fit.
     """
-    lists = {n: values[n] for n, i in enumerate(signature.algorithm.inputs) if i.each}
+    lists = lists_of(signature, values)
     count = common_length(signature, lists)
     if count > 0 and signature.result is None and layout == BATCH_FIRST:
         answer = _call_plainly(signature, call, values, lists, count, out, *where)
@@ -116,6 +116,10 @@ def items(values: tuple[Any, ...], lists: Lists, count: int) -> Iterator[tuple[A
         for n, items in lists.items():
             inputs[n] = items[item if len(items) > 1 else 0]
         yield tuple(inputs)
+
+
+def lists_of(signature: Signature, values: tuple[Any, ...]) -> Lists:
+    return {n: values[n] for n, i in enumerate(signature.algorithm.inputs) if i.each}
 
 
 def common_length(signature: Signature, lists: Lists) -> int:

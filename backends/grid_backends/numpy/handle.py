@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grid_backends.errors import ClosedHandleError, NotAvailableError
+from grid_backends.numpy.arguments import as_real
 from grid_backends.numpy.attributes import GuardedAttributes
 from grid_backends.numpy.contexts import checked_slots, next_context
 from grid_backends.numpy.each import call_each
@@ -131,7 +132,8 @@ class RobotHandle(GuardedAttributes, ParameterMethods):
 
     def _unstacked(self, index: int, name: str, value: Any) -> dict[str, Any]:
         """Return the parts of an argument by the names that they have in the algorithms of a choice."""
-        return unstack(*self._stack_of(index), name, value)
+        signature, callee = self._stack_of(index)
+        return unstack(signature, callee, name, as_real(value, f"{signature.name}: argument {name!r}", signature.dtype))
 
     def _stack_of(self, index: int) -> tuple[Signature, Signature]:
         """Return the signatures of a choice and of what it calls if it is not told otherwise."""
@@ -142,8 +144,10 @@ class RobotHandle(GuardedAttributes, ParameterMethods):
 
     def _scan(self, index: int, choice: Any, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
         """Call the step of a method, and what is beside it, for all steps."""
-        callees = [Callee(s, self._calls[self._places[s.name]]) for s in self._scan_callees(index, choice)]
-        return call_scan(self._signatures[index], callees, arguments, out, *where)
+        return call_scan(self._signatures[index], self._callees(index, choice), arguments, out, *where)
+
+    def _callees(self, index: int, choice: Any) -> list[Callee]:
+        return [Callee(s, self._calls[self._places[s.name]]) for s in self._scan_callees(index, choice)]
 
     def _scan_callees(self, index: int, choice: Any) -> list[Signature]:
         """Return the signatures of the step of a method, and of what is beside it."""

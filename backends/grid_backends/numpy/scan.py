@@ -5,7 +5,7 @@ The state is carried through views: every call reads rows of the result that the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
@@ -61,41 +61,69 @@ def call_scan(signature: Signature, callees: Sequence[Callee], values: tuple[Any
     buffers, answer = _results(signature, out, arguments.batch, lengths)
     held = {i.name: apart(a, buffers) for i, a in zip(signature.inputs, arguments.arrays, strict=True)}
     held |= {name: apart(_flat(rows, arguments.batch), buffers) for name, rows in along.items()}
-    run = _Run(scan, callees, held, buffers, where)
-    run.steps(count)
-    for number in range(1, len(callees)):
-        run.beside(number, count)
+    ScanRun(scan, callees, held, buffers, where, _write).run(count)
     return answer
 
 
-class _Run:
-    """The memory of one call: every buffer has the shape (B, steps, *sample)."""
+def _write(target: Array, rows: Array) -> None:
+    target[...] = rows
+
+
+class ScanRun:
+    """The memory of one call: every buffer has the shape (B, steps, *sample).
+
+    Parameters
+    ----------
+    scan : Scan
+    callees : sequence of Callee
+    held : dict
+        The inputs, with one batch axis or none; those with a row per step have the steps after it.
+    buffers : tuple
+        What results are written to.
+    where : tuple
+        What functions are called with after ``out``.
+    write : callable
+        ``write(target, rows)`` copies rows, one each or one for all samples.
+    """
 
     def __init__(
-        self, scan: Scan, callees: Sequence[Callee], held: dict[str, Any], buffers: tuple[Array, ...], where: Any
+        self,
+        scan: Scan,
+        callees: Sequence[Callee],
+        held: dict[str, Any],
+        buffers: tuple[Any, ...],
+        where: tuple[Any, ...],
+        write: Callable[[Any, Any], None],
     ) -> None:
         self._callees, self._held, self._buffers, self._where = callees, held, buffers, where
+        self._write = write
         sizes = {i.name: i.size for i in callees[0].signature.inputs}
         ends = np.cumsum([sizes[name] for name in scan.carried]).tolist()
         self._spans = {name: slice(end - sizes[name], end) for name, end in zip(scan.carried, ends, strict=True)}
         self._along = [name for name in scan.along if held[name] is not None]
 
-    def steps(self, count: int) -> None:
+    def run(self, count: int) -> None:
+        """Carry the state through all steps, then call what is beside them."""
+        self._steps(count)
+        for number in range(1, len(self._callees)):
+            self._beside(number, count)
+
+    def _steps(self, count: int) -> None:
         """Fill the states, the first one from the arguments."""
         states = self._buffers[0]
         for name, span in self._spans.items():
-            states[:, 0, span] = self._held[name]
+            self._write(states[:, 0, span], self._held[name])
         for step in range(count):
             self._callees[0](self._at(slice(None), step), states[:, step + 1], self._where)
 
-    def beside(self, number: int, count: int) -> None:
+    def _beside(self, number: int, count: int) -> None:
         """Call an algorithm at all steps of all samples, with as few calls as possible."""
         results, callee = self._buffers[number], self._callees[number]
-        if count <= len(results):
+        if count <= results.shape[0]:
             for step in range(count):
                 callee(self._at(slice(None), step), results[:, step], self._where)
         else:
-            for sample in range(len(results)):
+            for sample in range(results.shape[0]):
                 callee(self._at(sample, slice(count)), results[sample], self._where)
 
     def _at(self, sample: Any, step: Any) -> dict[str, Any]:

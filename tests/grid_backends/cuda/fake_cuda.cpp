@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -32,7 +33,8 @@ std::map<void*, size_t> memory;            // allocated, device and page-locked
 std::map<void*, bool> pinned;
 std::map<void*, uint64_t> captures;        // stream -> id of the capture
 std::map<uint64_t, std::vector<FakeObject*>> kept;
-void* context = nullptr;
+std::recursive_mutex guard;                // of all of these: calls come from several threads
+thread_local void* context = nullptr;
 int streams = 0;
 std::map<unsigned long long, int> places;  // address -> device, where it is not the first
 int local_bytes = 0;  // of threads of one-warp kernels
@@ -42,6 +44,7 @@ int logged(const char* name, Values... values) {
     std::ostringstream line;
     line << name;
     ((line << ' ' << values), ...);
+    const std::lock_guard lock(guard);
     log_text += line.str() + "\n";
     if (refusals[name] != 0) return refusals[name];
     const auto failure = failures.find(name);
@@ -160,6 +163,7 @@ int cuCtxPopCurrent_v2(void** popped) {
 }
 int cuMemGetInfo_v2(size_t* left, size_t* total) { return *left = size_t{1} << 20, *total = size_t{8} << 30, 0; }
 int cuMemAlloc_v2(unsigned long long* address, size_t bytes) {
+    const std::lock_guard lock(guard);
     const int result = logged("cuMemAlloc", bytes);
     if (result != 0) return result;
     void* data = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
@@ -169,12 +173,14 @@ int cuMemAlloc_v2(unsigned long long* address, size_t bytes) {
     return context == nullptr ? 201 : 0;
 }
 int cuMemFree_v2(unsigned long long address) {
+    const std::lock_guard lock(guard);
     void* data = reinterpret_cast<void*>(address);
     memory.erase(data);
     std::free(data);
     return logged("cuMemFree");
 }
 int cuMemHostAlloc(void** data, size_t bytes, unsigned) {
+    const std::lock_guard lock(guard);
     const int result = logged("cuMemHostAlloc", bytes);
     if (result != 0) return result;
     *data = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
@@ -184,12 +190,14 @@ int cuMemHostAlloc(void** data, size_t bytes, unsigned) {
     return 0;
 }
 int cuMemFreeHost(void* data) {
+    const std::lock_guard lock(guard);
     memory.erase(data);
     pinned.erase(data);
     std::free(data);
     return logged("cuMemFreeHost");
 }
 int cuPointerGetAttributes(unsigned count, const int* attributes, void** values, unsigned long long address) {
+    const std::lock_guard lock(guard);
     for (unsigned i = 0; i < count; ++i) {
         if (attributes[i] != 9) continue;
         const auto found = places.find(address);
@@ -204,6 +212,14 @@ int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, void* 
 int cuMemcpyHtoD_v2(unsigned long long to, const void* from, size_t bytes) {
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
     return logged("cuMemcpyHtoD", bytes);
+}
+int cuMemcpy2DAsync_v2(const size_t* copy, void* stream) {  // the words of CUDA_MEMCPY2D
+    const size_t *from = copy, *to = copy + 7, width = copy[14], height = copy[15];
+    if (from[6] < width || to[6] < width) return 1;
+    for (size_t i = 0; i < height; ++i) {
+        std::memcpy(reinterpret_cast<char*>(to[4]) + i * to[6], reinterpret_cast<char*>(from[4]) + i * from[6], width);
+    }
+    return logged("cuMemcpy2D", width, height, number(stream));
 }
 int cuModuleLoadData(FakeModule** module, const void* image) {
     *module = new FakeModule;
@@ -244,6 +260,7 @@ int cuLaunchKernel(FakeKernel* kernel, unsigned blocks, unsigned, unsigned, unsi
     return result;
 }
 int cuStreamCreate(void** stream, unsigned) {
+    const std::lock_guard lock(guard);
     *stream = reinterpret_cast<void*>(uintptr_t{0x5000} + 16 * ++streams);
     return logged("cuStreamCreate", number(*stream));
 }
@@ -251,6 +268,7 @@ int cuStreamDestroy_v2(void* stream) { return logged("cuStreamDestroy", number(s
 int cuStreamSynchronize(void* stream) { return logged("cuStreamSynchronize", number(stream)); }
 int cuStreamWaitEvent(void* stream, void*, unsigned) { return logged("cuStreamWaitEvent", number(stream)); }
 int cuStreamGetCaptureInfo_v2(void* stream, int* status, uint64_t* id, void** graph, const void**, size_t*) {
+    const std::lock_guard lock(guard);
     const auto found = captures.find(stream);
     *status = found == captures.end() ? 0 : 1;
     if (*status == 1) *id = found->second, *graph = reinterpret_cast<void*>(found->second);

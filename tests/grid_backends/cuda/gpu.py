@@ -124,12 +124,6 @@ def difference(got: Any, expected: Any) -> float:
     return worst
 
 
-def takes_device_arrays(name: str) -> bool:
-    """Whether a method is one kernel, so that its arguments may be on the device."""
-    algorithm = declared(name)
-    return algorithm.emit is not None and not any(i.each for i in algorithm.inputs)
-
-
 def on_device(cupy: Any, given: Mapping[str, Any], *, batch_last: bool = False) -> dict[str, Any]:
     """Return arguments with arrays of more than one sample on the device."""
 

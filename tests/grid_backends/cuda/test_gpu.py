@@ -24,7 +24,6 @@ from tests.grid_backends.cuda.gpu import (
     repeated,
     results,
     shapes,
-    takes_device_arrays,
 )
 from tests.oracle.robots import GOLDEN
 
@@ -86,9 +85,7 @@ def test_the_order_in_memory_does_not_matter(robot: Any, name: str) -> None:
 @every_algorithm
 class TestDeviceArrays:
     @pytest.fixture
-    def cupy(self, name: str) -> Any:
-        if not takes_device_arrays(name):
-            pytest.skip("a method of several kernels, which takes NumPy arrays")
+    def cupy(self) -> Any:
         return pytest.importorskip("cupy")
 
     def test_equal_host_arrays(self, robot: Any, name: str, cupy: Any) -> None:
