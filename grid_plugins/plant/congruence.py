@@ -1,4 +1,4 @@
-"""Products ``J^T diag(w) J``: sparse rows of ``J`` written out, many dense ones as a loop."""
+"""Products ``J^T diag(w) J``: sparse rows of ``J`` written out, many dense ones as loops."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from grid_core.trace.linalg import Matrix, dot
 from grid_core.trace.scalar import Real, Scalar
 from grid_plugins.plant.terms import Values
 
-WRITTEN_OUT = 6000
+WRITTEN_OUT = 20_000
 """Products of two entries up to which dense rows are written out."""
+
+BLOCK = (4, 4)
+"""Rows and columns of what the loop makes at a time: sums that fit registers, and read little for what they add."""
 
 Triangle = list[list[Real]]
 """The lower triangle of a symmetric matrix, row by row."""
@@ -39,19 +42,38 @@ def _written_out(rows: Sequence[Values], weights: Values, width: int) -> Triangl
 
 
 def _looped(k: KernelBuilder, rows: Sequence[Values], weights: Values) -> Triangle:
-    """Return the triangle to which each row adds."""
+    """Return the triangle of dense rows, a block of entries after the other."""
     width = len(rows[0])
     first = [0, *accumulate(range(1, width + 1))]
     kept, scales = k.array("rows", [x for row in rows for x in row]), k.array("weights", list(weights))
-    total = k.array("lower triangle", [0.0] * first[-1])
+    scaled = k.array("weighted rows", [None] * kept.size)
+    total = k.array("lower triangle", [None] * first[-1])
 
-    def body(row: Row) -> None:
-        own, weight = [row.load(kept, 0, i) for i in range(width)], row.load(scales, 1)
+    def weigh(row: Row) -> None:
         for i in range(width):
-            scaled = weight * own[i]
-            for j in range(i + 1):
-                row.accumulate(total, 2, scaled * own[j], first[i] + j)
+            row.store(scaled, 0, row.load(scales, 1) * row.load(kept, 0, i), i)
 
-    k.loop([(width * n, n, 0) for n in range(len(rows))], body)
+    def multiply(row: Row) -> None:
+        sums: list[Real] = [0.0] * len(block)
+        for begin in range(0, kept.size, width):
+            for n, (i, j) in enumerate(block):
+                sums[n] = sums[n] + row.load(scaled, 0, begin + i) * row.load(kept, 1, begin + j)
+        for n, entry in enumerate(sums):
+            row.store(total, 2 + n, entry)
+
+    def places(top: int, left: int) -> list[int]:
+        pairs = [(top + i, left + j) for i, j in block]
+        return [first[max(pair)] + min(pair) for pair in pairs]
+
+    height, breadth = (min(side, width) for side in BLOCK)
+    block = [(i, j) for i in range(height) for j in range(breadth)]
+    corners = [(i, j) for i in _begins(width, height) for j in _begins(width, breadth) if j < i + height]
+    k.loop([(width * n, n) for n in range(len(rows))], weigh)
+    k.loop([(i, j, *places(i, j)) for i, j in corners], multiply)
     values = total.values()
     return [list(values[first[i] : first[i + 1]]) for i in range(width)]
+
+
+def _begins(width: int, length: int) -> list[int]:
+    """Return where stretches of a length begin that cover a width; the last one may overlap the one before."""
+    return [min(begin, width - length) for begin in range(0, width, length)]

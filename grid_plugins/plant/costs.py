@@ -10,9 +10,10 @@ from grid_core.kernel.builder import KernelBuilder
 from grid_core.kernel.tangent import configuration_directions, derivatives, plain_directions
 from grid_core.plugins.algorithm import Absent, Algorithm, Input
 from grid_core.plugins.robot_view import RobotView
-from grid_core.trace.linalg import dot, minus
+from grid_core.trace.linalg import Matrix, dot, minus
 from grid_core.trace.scalar import Real
 from grid_plugins.plant.activations import Activation
+from grid_plugins.plant.congruence import congruence
 from grid_plugins.plant.features import FrameFeatures, cost_frame, plain, state_tangent
 from grid_plugins.plant.signature import P_DES, QD, U_DES, W3, X_DES, Q, U, X, weights
 from grid_plugins.plant.terms import Feature, Term, Values, embedded, outputs
@@ -26,7 +27,12 @@ def put(k: KernelBuilder, term: Term, feature: Feature) -> None:
     """Set the outputs of a cost."""
     k.output("value", term.value)
     k.output("grad", term.gradient(feature.jacobian))
-    k.output("hess", term.hessian(feature.jacobian))
+    k.output("hess", gauss_newton(k, term, feature.jacobian))
+
+
+def gauss_newton(k: KernelBuilder, term: Term, jacobian: Sequence[Values]) -> Matrix:
+    """Return the matrix ``J^T diag(a'') J`` for the residual's Jacobian ``J``."""
+    return congruence(k, jacobian, term.curvatures, len(jacobian[0]) if jacobian else 0)
 
 
 def _put_embedded(k: KernelBuilder, residual: Values, jacobian: Sequence[Values]) -> None:
@@ -35,7 +41,7 @@ def _put_embedded(k: KernelBuilder, residual: Values, jacobian: Sequence[Values]
     gradient = term.gradient(jacobian)
     k.output("value", term.value)
     k.output("grad", [*gradient, *[0.0] * (width - len(gradient))])
-    k.output("hess", embedded(term.hessian(jacobian), width))
+    k.output("hess", embedded(gauss_newton(k, term, jacobian), width))
 
 
 def emit_state(k: KernelBuilder) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grid_core.plugins.algorithm import Output
-from grid_core.trace.linalg import Matrix, Vector, dot
+from grid_core.trace.linalg import Vector, dot
 from grid_core.trace.scalar import Real
 
 Values = Sequence[Real]
@@ -42,14 +42,6 @@ class Term:
     def gradient(self, jacobian: Sequence[Values]) -> list[Real]:
         """Return ``J^T a'`` for the residual's Jacobian ``J``."""
         return [dot(column, self.slopes) for column in zip(*jacobian)]
-
-    def hessian(self, jacobian: Sequence[Values]) -> Matrix:
-        """Return the Gauss-Newton matrix ``J^T diag(a'') J``, which is symmetric."""
-        columns = [tuple(column) for column in zip(*jacobian)]
-        weighted = [tuple(c * x for c, x in zip(self.curvatures, column)) for column in columns]
-        n = len(columns)
-        lower = [[dot(weighted[max(i, j)], columns[min(i, j)]) for j in range(n)] for i in range(n)]
-        return tuple(map(tuple, lower))
 
 
 def embedded(block: Sequence[Values], width: int) -> list[list[Real]]:
