@@ -18,6 +18,7 @@ from grid_core.toolchains.levels import detect_level
 from grid_core.toolchains.search import NAMES
 from grid_core.toolchains.workers import JOBS_VARIABLE, worker_count
 from grid_rbd.basics import open_store
+from grid_rbd.gpu_checks import DRIVER
 from grid_rbd.progress import QUIET, on_terminal
 from grid_store.layout import ENVIRONMENT
 from grid_store.tiers.settings import ENVIRONMENT as CONFIGURATION
@@ -63,6 +64,7 @@ def settings(cache_dir: str | Path | None = None) -> Iterator[Setting]:
     yield _variable("cxx", "CXX", list(NAMES), "C++ compiler; the first that works")
     yield _variable("cuda_home", "CUDA_HOME", None, "CUDA toolkit; else nvcc on PATH")
     yield _variable("cuda_archs", CUDA_ARCHS, None, "architectures of every build for GPUs; else that of the GPU")
+    yield _variable("libcuda", DRIVER, None, "library of the CUDA driver; else that of the system")
     yield Setting("cpu_level", detect_level(), DEFAULT, "instruction set of builds for the CPU")
     yield Setting("threads", default_threads(), _origin(THREADS), "threads per call")
     yield Setting("build_jobs", worker_count(sys.maxsize), _origin(JOBS_VARIABLE), "compilers that run at once")

@@ -18,6 +18,7 @@ import pytest
 import grid_rbd
 from grid_core.testing.conformance import CHECKS
 from grid_rbd.cli.failures import EXIT_CODES
+from grid_rbd.configuration import settings
 from tests import command_line
 
 CHECKOUT = Path(__file__).parents[2]
@@ -134,3 +135,21 @@ def test_pages_have_code() -> None:
 def test_exit_codes_are_documented() -> None:
     page = (CHECKOUT / "docs" / "cli.md").read_text("utf-8")
     assert all(f"| {code} | {meaning} |" in page for code, meaning in EXIT_CODES.items())
+
+
+def test_every_variable_is_documented_and_shown() -> None:
+    sources = [
+        path for root in ("grid_core", "grid_rbd", "store", "backends", "consumers") for path in sources_of(root)
+    ]
+    used = {name for path in sources for name in re.findall(r"\bGRID_RBD_[A-Z_]+", path.read_text("utf-8"))}
+    page = (CHECKOUT / "docs" / "cli.md").read_text("utf-8")
+    assert used == set(re.findall(r"^`(GRID_RBD_[A-Z_]+)`$", page, re.MULTILINE))
+    with pytest.MonkeyPatch.context() as patch:
+        for name in used:
+            patch.setenv(name, "1")
+        origins = {setting.origin for setting in settings()}
+    assert {f"environment {name}" for name in used} <= origins
+
+
+def sources_of(root: str) -> Iterator[Path]:
+    return (path for kind in ("*.py", "*.cpp") for path in (CHECKOUT / root).rglob(kind))
