@@ -35,7 +35,7 @@ def selected(names: Sequence[str] | None, artifacts: Sequence[str] | None, store
     chosen = [Bound(checked_name(name)) for name in _sequence(names, "names", "['arm']")]
     chosen += [_artifact(text) for text in _sequence(artifacts, "artifacts", "['planner/arm']")]
     for bound in chosen:
-        if bound.name not in store.names(consumer=bound.consumer):
+        if store.resolve(bound.name, consumer=bound.consumer) is None:
             raise not_found(bound.consumer, bound.name, store) if bound.consumer else not_registered(bound.name, store)
     return list(dict.fromkeys(chosen))
 
