@@ -61,7 +61,7 @@ HOSTILE = {
     ),
     "raising": (
         HEAD % "[toy(emit=lambda k: 1 / 0)]",
-        "traces", r"toy: emit\(\) failed: ZeroDivisionError: .* \(hostile.py, line 12\)", "correct that line",
+        "traces", r"toy: emit\(\) failed: ZeroDivisionError: .* \(hostile.py, line 11\)", "correct that line",
     ),
     "branching": (
         HEAD % "[toy(emit=lambda k: k.output('y', max(k.input('q'))))]", "traces", "Use select.less.a, b., x, y", ""
