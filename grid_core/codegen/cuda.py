@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from grid_core.codegen.block import BlockMemory, block_memory, too_large
 from grid_core.codegen.exchange import Program
+from grid_core.codegen.images import images, names
 from grid_core.codegen.layout import Layout, layouts, whole_rows
 from grid_core.codegen.pieces import Barrier, Piece
 from grid_core.codegen.render import SCALARS, render_template
@@ -46,9 +47,6 @@ IN_PLACE = 4
 
 CLUSTER_BARRIER = 350
 """What the barrier of a cluster costs, in instructions of a kernel that it shares."""
-
-FILE_OPERATIONS = 8000
-"""Operations of the kernels in one source file, about; the files of a unit are compiled side by side."""
 
 
 @dataclass(frozen=True)
@@ -205,8 +203,8 @@ def describe(algorithm: Algorithm, dtype: str, wanted: Architectures, kernels: S
                 "inputs": [[a.name, a.size] for a in kernel.inputs],
                 "outputs": [[a.name, a.size] for a in kernel.outputs],
             }
-            for file, several in enumerate(files(kernels))
-            for kernel in several
+            for file, image in enumerate(images(kernels))
+            for kernel in image.kernels
         ],
     }
 
@@ -221,17 +219,6 @@ def small_bytes(algorithm: Algorithm, dtype: str, kernels: Sequence[BlockKernel]
     supplied |= {table.input.name for table in TABLES.values()}
     sizes = {a.name: a.size for kernel in kernels for a in kernel.inputs if a.name in supplied}
     return min(SHORT_BYTES + -(-sum(sizes.values()) * SCALAR_BYTES[dtype] // 8) * 8, MOST_SMALL_BYTES)
-
-
-def files(kernels: Sequence[BlockKernel]) -> list[list[BlockKernel]]:
-    """Divide the kernels of a unit among source files."""
-    found: list[list[BlockKernel]] = []
-    for kernel in kernels:
-        if found and sum(k.operations for k in found[-1]) + kernel.operations <= FILE_OPERATIONS:
-            found[-1].append(kernel)
-        else:
-            found.append([kernel])
-    return found
 
 
 def cuda_kernels(
@@ -268,10 +255,24 @@ def _is_worth_building(kernel: BlockKernel, most_shared: int) -> bool:
 
 
 def render_cuda_unit(
-    algorithm: Algorithm, model: Model, dtype: str, kernels: Sequence[BlockKernel], template_folders: Sequence[str] = ()
-) -> list[str]:
-    """Return the CUDA source files of one algorithm for one robot."""
+    algorithm: Algorithm,
+    model: Model,
+    dtype: str,
+    kernels: Sequence[BlockKernel],
+    template_folders: Sequence[str] = (),
+    stem: str = "unit",
+) -> dict[str, str]:
+    """Return the CUDA source files of one algorithm for one robot by name, in the order of the images they become."""
     room = small_bytes(algorithm, dtype, kernels)
     common = {"algorithm": algorithm, "model": model, "scalar": SCALARS[dtype], "small_bytes": room}
-    template = algorithm.cuda_template
-    return [render_template(template, template_folders, **common, kernels=several) for several in files(kernels)]
+    made = images(kernels)
+    texts = {}
+    for image, (first, *parts) in zip(made, names(stem, made)):
+        texts[first] = render_template(
+            algorithm.cuda_template, template_folders, **common, kernels=image.kernels, divided=bool(image.parts)
+        )
+        for name, workers in zip(parts, image.parts):
+            texts[name] = render_template(
+                "part.cu.j2", template_folders, **common, kernel=image.kernels[0], workers=workers
+            )
+    return texts

@@ -9,17 +9,14 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 
 from grid_core.errors import OptionError, ToolchainError
 from grid_core.toolchains.architectures import architectures_of
-from grid_core.toolchains.parallel import run_all
+from grid_core.toolchains.images import ImageCompiler
 from grid_core.toolchains.process import ask
 from grid_core.toolchains.project import ProjectCompiler
 from grid_core.toolchains.search import stamp
-from grid_core.toolchains.step import run_step
-from grid_core.toolchains.workers import compiler_slot
 
 CODE = ("-std=c++17", "-O3")
 """Options of all code. Multiply-adds are contracted by default; finite math is never assumed."""
@@ -82,25 +79,12 @@ class NvccCompiler:
     ) -> None:
         """Compile a unit to fat binaries, one behind the other, as a ``Toolchain`` compiles to a shared object.
 
-        ``unit.cu`` goes with ``unit_1.cu``, ``unit_2.cu``, ... beside it. They are compiled side by side.
+        See :mod:`grid_core.toolchains.images` for the files of a unit.
         """
-        folders = [f"-I{folder.absolute()}" for folder in include]
-        options = [*self.flags(level), *folders, *extra]
-        jobs = [
-            partial(self._compile_one, file, options, log if file == source else log.with_stem(file.stem))
-            for file in files_of(source)
-        ]
-        images = run_all(jobs, len(jobs))
-        output.write_bytes(b"".join(images))
-
-    def _compile_one(self, source: Path, options: Sequence[str], log: Path) -> bytes:
-        image = source.with_suffix(".fatbin.part")
-        command = [*self.command, *options, source.name, "-o", image.name]
-        with compiler_slot():
-            run_step(command, cwd=source.parent, log=log, output=image, subject=source.name)
-        made = image.read_bytes()
-        image.unlink()
-        return made
+        options = (*CODE, *(f"-I{folder.absolute()}" for folder in include), *extra)
+        linkable = not architectures_of(level).portable
+        compiler = ImageCompiler(source, log, self.command, options, self._machines(level), linkable)
+        output.write_bytes(compiler.compile())
 
     def project(self, level: str) -> ProjectCompiler:
         """Return the compiler for the sources of a project, for some architectures."""
@@ -116,14 +100,6 @@ class NvccCompiler:
         """Restore a compiler from its record."""
         record = json.loads(text)
         return cls(tuple(record["command"]), record["version"], tuple(record["architectures"]), record["stamp"])
-
-
-def files_of(source: Path) -> list[Path]:
-    """Return the files of a unit whose first one is ``source``, in order."""
-    found = [source]
-    while (file := source.with_stem(f"{source.stem}_{len(found)}")).exists():
-        found.append(file)
-    return found
 
 
 def find_nvcc(override: str | None = None, *, known: Sequence[NvccCompiler] = ()) -> NvccCompiler:

@@ -9,6 +9,7 @@ from pathlib import Path
 from grid_core.build.targets.target import Target, UnitInputs
 from grid_core.errors import CompileError
 from grid_core.toolchains.architectures import architectures_of
+from grid_core.toolchains.images import IMAGES
 from grid_core.toolchains.nvcc import NvccCompiler, find_nvcc
 
 MAGIC = (0xBA55ED50).to_bytes(4, "little")
@@ -36,16 +37,15 @@ class CudaTarget(Target):
 
     def render(self, inputs: UnitInputs) -> dict[str, str]:
         from grid_core.codegen.cuda import cuda_kernels, describe, render_cuda_unit
+        from grid_core.codegen.images import images, listing
 
         settings, dtype = inputs.options.settings, inputs.options.dtype
         wanted = architectures_of(inputs.level)
         kernels = cuda_kernels(inputs.algorithm, inputs.model, inputs.algorithms, settings, dtype, wanted)
-        texts = render_cuda_unit(inputs.algorithm, inputs.model, dtype, kernels, inputs.folders)
+        stem = Path(self.source).stem
+        texts = render_cuda_unit(inputs.algorithm, inputs.model, dtype, kernels, inputs.folders, stem)
         description = json.dumps(describe(inputs.algorithm, dtype, wanted, kernels), indent=1)
-        return {
-            **{self.source if not n else f"{Path(self.source).stem}_{n}.cu": text for n, text in enumerate(texts)},
-            DESCRIPTION: description,
-        }
+        return {**texts, IMAGES: listing(stem, images(kernels)), DESCRIPTION: description}
 
     def check_loadable(self, unit: Path, level: str) -> None:  # noqa: ARG002 - see runs_here
         with unit.open("rb") as file:

@@ -100,6 +100,6 @@ def test_clusters_are_for_gpus_that_have_them(architectures: tuple[int, ...], cl
     gradient = algorithms["inverse_dynamics_gradient"]
     kernels = cuda_kernels(gradient, model, algorithms, TraceSettings(), "float32", Architectures(architectures))
     assert any(kernel.shape.blocks > 1 for kernel in kernels) == clusters
-    texts = render_cuda_unit(gradient, model, "float32", kernels)
+    texts = render_cuda_unit(gradient, model, "float32", kernels).values()
     assert sum(text.count('extern "C" __global__') for text in texts) == len(kernels)
     assert any("__cluster_dims__" in text for text in texts) == clusters

@@ -61,7 +61,7 @@ def render(algorithm: Algorithm, model: Model, dtype: str, level: str = LEVEL, s
     wanted = architectures_of(level)
     kernels = cuda_kernels(algorithm, model, declared, settings, dtype, wanted)
     assert all(kernel.memory.shared_bytes <= wanted.shared_bytes for kernel in kernels)
-    return "\n".join(render_cuda_unit(algorithm, model, dtype, kernels))
+    return "\n".join(render_cuda_unit(algorithm, model, dtype, kernels).values())
 
 
 def compile_units(nvcc: NvccCompiler, folder: Path, sources: list[str], level: str = LEVEL) -> bytes:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from grid_core.errors import CompileError, OptionError, ToolchainError
+from grid_core.toolchains.images import IMAGES
 from grid_core.toolchains.nvcc import NvccCompiler, find_nvcc
 
 ANSWERS = """#!/bin/sh
@@ -106,3 +108,33 @@ def test_the_real_one_compiles(tmp_path: Path) -> None:
     level = f"sm_{compiler.architectures[-1]}"
     compiler.compile(source, tmp_path / "unit.fatbin", level=level, include=[], log=tmp_path / "log")
     assert (tmp_path / "unit.fatbin").stat().st_size > 0
+
+
+PART = """
+__device__ __noinline__ float {name}(float x) {{ return x {operation} 3.0f; }}
+"""
+MAIN = """
+__device__ float twice(float x);
+__device__ float less(float x);
+extern "C" __global__ void __launch_bounds__(512) kernel(float* x) { *x = less(twice(*x)); }
+"""
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on this machine")
+@pytest.mark.parametrize("level", ["sm_90", "sm_86,sm_90", "sm_90,compute_90"])
+def test_an_image_is_linked_from_its_files(tmp_path: Path, level: str) -> None:
+    compiler = find_nvcc()
+    source = tmp_path / "unit.cu"
+    source.write_text(MAIN, "utf-8")
+    for name, operation in (("twice", "*"), ("less", "-")):
+        (tmp_path / f"unit_{name}.cu").write_text(PART.format(name=name, operation=operation), "utf-8")
+    sources = ["unit.cu", "unit_twice.cu", "unit_less.cu"]
+    (tmp_path / IMAGES).write_text(json.dumps([{"sources": sources, "registers": 128}]), "utf-8")
+    output = tmp_path / "unit.fatbin"
+    compiler.compile(source, output, level=level, include=[], log=tmp_path / "build.log")
+    image = output.read_bytes()
+    assert image[:4] == (0xBA55ED50).to_bytes(4, "little")
+    assert b"kernel" in image
+    (tmp_path / "unit_less.cu").write_text("", "utf-8")
+    with pytest.raises(CompileError, match="less"):
+        compiler.compile(source, output, level=level, include=[], log=tmp_path / "build.log")
