@@ -63,7 +63,7 @@ def shapes_for(kernel: Kernel, *, clusters: bool, scalar_bytes: int) -> tuple[Sh
     if operations < INLINE_OPERATIONS:
         shapes = [Shape(1), Shape(2), Shape(4)] if scalar_bytes == 8 and operations >= SMALL else [Shape(1), Shape(4)]
     if operations >= CLUSTER_OPERATIONS:
-        shapes.append(Shape(16))
+        shapes += [Shape(8), Shape(16)]
         if clusters:
             shapes.append(Shape(4, 8) if operations >= WIDE_OPERATIONS else Shape(8, 4))
     return tuple(shapes)

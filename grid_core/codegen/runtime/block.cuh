@@ -279,10 +279,15 @@ struct Target {
 
 __device__ __forceinline__ bool is_aligned(const void* p) { return (reinterpret_cast<unsigned long long>(p) & 15) == 0; }
 
-// Begins to copy a vector of 16 bytes to shared memory, zeros in place of those beyond `left`.
+// Begins to copy a vector of 16 bytes to shared memory, zeros in place of those beyond `left`. Architectures before 8.0
+// copy at once.
 __device__ __forceinline__ void copy_vector(void* to, const void* from, int left) {
     const int bytes = left < 0 ? 0 : left < 16 ? left : 16;
+#if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(bytes) : "memory");
+#else
+    for (int i = 0; i < 4; ++i) static_cast<int*>(to)[i] = 4 * i < bytes ? static_cast<const int*>(from)[i] : 0;
+#endif
 }
 
 // The threads that work on one group of samples: the warps of a block, or of several that form a cluster.
@@ -345,7 +350,9 @@ struct Team {
 
     // Waits until the inputs are there.
     static __device__ __forceinline__ void arrive() {
+#if __CUDA_ARCH__ >= 800
         asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
         meet();
     }
 

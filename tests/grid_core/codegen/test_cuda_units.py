@@ -88,9 +88,9 @@ def test_every_algorithm_in_every_precision(nvcc: NvccCompiler, pool: ThreadPool
     assert all(job.result() for job in jobs)
 
 
-def test_every_joint_class_for_newer_gpus(nvcc: NvccCompiler, tmp_path: Path) -> None:
+def test_every_joint_class_for_older_and_newer_gpus(nvcc: NvccCompiler, tmp_path: Path) -> None:
     model = quiet_model(describe(JOINTS, 22), floating_base=True)
-    level = "sm_80,compute_80"
+    level = "sm_75,sm_80,compute_80"
     brief = [a for a in emitted() if len(two_joints("float32")[a.name]) < BRIEF]
     assert brief
     assert compile_units(nvcc, tmp_path / "units", [render(a, model, "float32", level) for a in brief], level)
