@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from grid_core.codegen.block import BlockMemory, block_memory, too_large
 from grid_core.codegen.exchange import Program
-from grid_core.codegen.images import images, names
+from grid_core.codegen.images import MOST_REGISTERS, images, names
 from grid_core.codegen.layout import Layout, layouts, whole_rows
+from grid_core.codegen.order import for_registers
 from grid_core.codegen.pieces import Barrier, Piece
 from grid_core.codegen.render import SCALARS, render_template
 from grid_core.codegen.schedule import Schedule, schedule
@@ -33,6 +35,9 @@ VECTOR_BYTES = 16
 GROUP = 500
 """Operations of a group (see :mod:`~grid_core.codegen.order`) for one warp: many blocks hide that neighbours depend on
 each other, and few values are alive."""
+
+REGISTER_BYTES = 4 * MOST_REGISTERS
+"""Of one thread."""
 
 LOCAL_BYTES = 16 << 10
 """Largest workspace of a thread alone. The driver sets memory aside for as many threads as the GPU could run at once,
@@ -117,7 +122,7 @@ def block_kernel(
     """Schedule a kernel for a launch shape whose blocks may take ``most_shared`` bytes of shared memory."""
     operations = sum(kernel.operations().values())
     kept = layouts(kernel) if shape.blocks == 1 else whole_rows(kernel)
-    plan = _schedule(kernel, kept, shape, operations, VECTOR_BYTES // scalar_bytes)
+    plan = _schedule(kernel, kept, shape, operations, scalar_bytes)
     numbered = list(enumerate(kernel.inputs))
     in_place = in_place | too_large([a for a in kernel.inputs if a.name not in in_place], scalar_bytes, most_shared)
     staged = [(position, a) for position, a in numbered if a.name not in in_place]
@@ -166,11 +171,12 @@ def _late(plan: Schedule, memory: BlockMemory, block: int) -> int:
     )
 
 
-def _schedule(kernel: Kernel, kept: Mapping[str, Layout], shape: Shape, operations: int, width: int) -> Schedule:
+def _schedule(kernel: Kernel, kept: Mapping[str, Layout], shape: Shape, operations: int, scalar_bytes: int) -> Schedule:
     if shape.workers > 1:
-        return schedule_stages(kernel, kept, shape.workers, shape.blocks, width)
+        return schedule_stages(kernel, kept, shape.workers, shape.blocks, VECTOR_BYTES // scalar_bytes)
     if operations < INLINE_OPERATIONS:
-        return schedule(kernel, kept, INLINE_OPERATIONS, GROUP)
+        order = partial(for_registers, room=REGISTER_BYTES // scalar_bytes, size=GROUP)
+        return schedule(kernel, kept, INLINE_OPERATIONS, order)
     return schedule(kernel, kept)
 
 

@@ -3,13 +3,15 @@
 In the order of creation an algorithm goes through all bodies for one quantity, then for the next. Neighbouring
 operations are independent of each other, which keeps a processor busy, but in a large robot thousands of values wait
 for their reader. In the order of demand, one output after the other with what it still lacks, few values wait, but each
-operation needs the one just before it. Groups of outputs combine the advantages of both.
+operation needs the one just before it. Groups of outputs combine the advantages of both. Where most outputs need most
+of what there is, such as columns of a derivative, groups only keep what others share waiting.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from grid_core.codegen.pieces import read_by
 from grid_core.kernel.kernel import Action, Store
 from grid_core.trace.scalar import Real, Scalar
 
@@ -39,6 +41,25 @@ def by_demand(events: Sequence[Scalar | Action], size: int = GROUP) -> list[Scal
         return nodes[event.id] if isinstance(event, Scalar) else stores[position]
 
     return [events[position] for position in sorted(range(len(events)), key=group_of)]
+
+
+def for_registers(events: Sequence[Scalar | Action], room: int, size: int) -> list[Scalar | Action]:
+    """Return events in groups of ``size``, or as they are if ``room`` registers then hold more of what waits."""
+    return min((by_demand(events, size), list(events)), key=lambda order: _crowd(order, room))
+
+
+def _crowd(events: Sequence[Scalar | Action], room: int) -> int:
+    """Return how many values beyond ``room`` wait for their last reader, summed over all events."""
+    last = {x.id: n for n, event in enumerate(events) for x in read_by(event) if isinstance(x, Scalar)}
+    ending = [0] * len(events)
+    crowd = waiting = 0
+    for position, event in enumerate(events):
+        if isinstance(event, Scalar) and event.id in last:
+            waiting += 1
+            ending[last[event.id]] += 1
+        crowd += max(0, waiting - room)
+        waiting -= ending[position]
+    return crowd
 
 
 def _missing(value: Real, known: dict[int, int]) -> list[int]:

@@ -6,11 +6,11 @@ of tens of thousands of operations is therefore cut into pieces that hand values
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grid_core.codegen.layout import Layout
-from grid_core.codegen.order import GROUP, by_demand
+from grid_core.codegen.order import by_demand
 from grid_core.codegen.pieces import Piece, cost_of, read_by
 from grid_core.codegen.slots import assign_slots
 from grid_core.kernel.kernel import Action, Kernel, Loop, Store
@@ -48,13 +48,18 @@ class Schedule:
     """Workspace scalars per sample."""
 
 
-def schedule(kernel: Kernel, kept: Mapping[str, Layout], budget: int = FUNCTION_BUDGET, group: int = GROUP) -> Schedule:
+def schedule(
+    kernel: Kernel,
+    kept: Mapping[str, Layout],
+    budget: int = FUNCTION_BUDGET,
+    order: Callable[[list[Scalar | Action]], list[Scalar | Action]] = by_demand,
+) -> Schedule:
     """Cut a kernel, whose outputs are ``kept`` so, into pieces of at most about ``budget`` operations.
 
-    See :mod:`~grid_core.codegen.order` for groups.
+    See :mod:`~grid_core.codegen.order` for orders. Kernels with arrays keep their own.
     """
     events, constants = events_of(kernel, kept)
-    events = by_demand(events, group) if not kernel.arrays else events
+    events = order(events) if not kernel.arrays else events
     inlined = inlined_nodes(events, {}) - _read_late(events)
     return _finish(kernel, kept, constants, _cut(named_events(events, inlined), inlined, budget), inlined)
 

@@ -5,6 +5,7 @@ What is called follows from the declarations: a new algorithm is covered as soon
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grid_core.codegen.layout import layouts
-from grid_core.codegen.order import by_demand
+from grid_core.codegen.order import by_demand, for_registers
 from grid_core.codegen.schedule import read_by, schedule
 from grid_core.kernel import trace_algorithm
 from grid_core.kernel.kernel import Kernel, Store
@@ -67,7 +67,16 @@ def test_each_group_makes_what_its_outputs_need(kernel: Kernel) -> None:
             assert not pending
 
 
-def test_fewer_values_wait(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fewer_values_wait(kernel: Kernel) -> None:
     grouped = schedule(kernel, layouts(kernel), 500).slots
-    monkeypatch.setattr("grid_core.codegen.schedule.by_demand", lambda events, _: events)
-    assert grouped < 0.7 * schedule(kernel, layouts(kernel), 500).slots
+    assert grouped < 0.7 * schedule(kernel, layouts(kernel), 500, list).slots
+
+
+@pytest.mark.parametrize(("name", "grouped"), [("coriolis_matrix", True), ("forward_dynamics_gradient", False)])
+def test_registers_hold_what_waits(name: str, grouped: bool) -> None:
+    """Groups suit the first one; in the second one all outputs need nearly everything."""
+    algorithms = load_catalogue().algorithms
+    events = events_of(trace_algorithm(algorithms[name], load_model(ROBOTS / "arm7.urdf"), algorithms))
+    assert by_demand(events, 500) != events
+    assert for_registers(events, 127, 500) == (by_demand(events, 500) if grouped else events)
+    assert for_registers(events, len(events), 500) == by_demand(events, 500), "registers hold all of it anyhow"
