@@ -43,7 +43,7 @@ def export_robots(
     Returns
     -------
     dict
-        ``path, bytes, robots, artifacts`` (names)``, entries`` (how many).
+        ``path, bytes, robots, artifacts`` (names), ``entries`` (how many).
 
     Raises
     ------

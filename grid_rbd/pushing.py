@@ -35,7 +35,7 @@ def push_robots(
     Returns
     -------
     dict
-        ``cache_dir, robots, artifacts`` (names)``; ``tiers``, a list of ``{"url", "written", "present", "failed",
+        ``cache_dir, robots, artifacts`` (names); ``tiers``, a list of ``{"url", "written", "present", "failed",
         "reason"}`` that counts units and artifacts; ``ok``, whether none failed.
 
     Raises
