@@ -11,7 +11,7 @@ TESTS = Path(__file__).parent
 
 
 def test_no_folder_of_tests_is_passed_over(pytestconfig: pytest.Config) -> None:
-    """pytest by itself leaves out folders with names such as "build"."""
+    """Pytest by itself leaves out folders with names such as "build"."""
     left_out = pytestconfig.getini("norecursedirs")
     folders = {folder for file in TESTS.rglob("test_*.py") for folder in file.relative_to(TESTS).parent.parts}
     assert {folder for folder in folders for pattern in left_out if fnmatch(folder, pattern)} == set()
