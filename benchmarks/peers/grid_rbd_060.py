@@ -25,7 +25,12 @@ from benchmarks.robots import Robot
 
 VARIABLE = "GRID_RBD_PEER"
 ROOT = Path(__file__).parents[2]
-PROGRAM = "import sys; sys.path.append(sys.argv[1]); from benchmarks.peers.grid_rbd_060 import main; main(sys.argv[2])"
+PROGRAM = """
+import sys
+sys.path = [*filter(None, sys.path), sys.argv[1]]  # not the folder in which we are, perhaps the checkout
+from benchmarks.peers.grid_rbd_060 import main
+main(sys.argv[2])
+"""
 
 ALGORITHMS = {"idsva_so": "idsva_so_body_frame"}
 """What is built for a method, where the names differ."""
@@ -114,7 +119,7 @@ class Peer:
     def _start(self, action: str, robot: Request, **options: Any) -> subprocess.Popen[str]:
         document = json.dumps({"action": action, "store": str(self._store), **robot})
         environment = {**os.environ, "PYTHONPATH": os.environ[VARIABLE]}
-        command = [sys.executable, "-P", "-c", PROGRAM, str(ROOT), document]
+        command = [sys.executable, "-c", PROGRAM, str(ROOT), document]
         return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, **options)
 
 

@@ -107,3 +107,14 @@ def compiled_files(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(ProjectCompiler, "compile", noted)
     caplog.set_level(logging.WARNING)
     return found
+
+
+@pytest.fixture
+def no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the driver, also one that this process has opened already."""
+    from grid_backends.errors import CudaError
+
+    def missing(index: int) -> None:
+        raise CudaError(f"no CUDA driver for device {index}")
+
+    monkeypatch.setattr("grid_backends.native.cuda_device", missing)

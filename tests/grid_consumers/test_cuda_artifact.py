@@ -76,9 +76,7 @@ def test_errors_of_nvcc_have_the_log(device_project: Project) -> None:
     assert grid_rbd.list_artifacts("planner", device_project.root) == []
 
 
-def test_without_a_gpu_the_architecture_has_to_be_given(
-    device_project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GRID_RBD_LIBCUDA", "/nowhere/libcuda.so")
+@pytest.mark.usefixtures("no_driver")
+def test_without_a_gpu_the_architecture_has_to_be_given(device_project: Project) -> None:
     with pytest.raises(CudaError, match=r"no CUDA driver.*; to build for a GPU that is not here, give cuda_arch"):
         device_project.build(cuda_arch=None)

@@ -140,10 +140,10 @@ def test_devices(project: Project, level: str, arch: int, fits: bool) -> None:
         project.load(cuda_arch="x")
 
 
+@pytest.mark.usefixtures("no_driver")
 def test_the_gpu_here_decides(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     built = project.build()
     project.store.bind("arm", {**built.meta, "level": "sm_80"}, consumer="planner")
-    monkeypatch.setenv("GRID_RBD_LIBCUDA", "/nowhere/libcuda.so")
     assert project.load().cuda_arch == 80
     monkeypatch.setattr("grid_backends.native.cuda_device", lambda index: {"compute": 90})
     with pytest.raises(grid_rbd.ArtifactIncompatibleError, match="sm_80, which does not run on compute capability 90"):
