@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grid_core.codegen.render import Rendered, render_kernel
 from grid_core.kernel.builder import KernelBuilder, trace_algorithm
 from grid_core.kernel.manifold import log_jacobians, logarithm, retracted
 from grid_core.plugins import Algorithm, HeaderContents, HeaderSection, Input, Output
@@ -15,6 +14,7 @@ from grid_core.trace.linalg import Vector
 from grid_plugins.integrators.joints import is_scalar
 
 if TYPE_CHECKING:
+    from grid_core.codegen.render import Rendered
     from grid_core.model import Model
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -46,6 +46,7 @@ def _rendered(
     function: Callable[..., Iterable[Sequence[Any]]],
 ) -> Rendered:
     """Return a function of vectors as C++."""
+    from grid_core.codegen.render import render_kernel  # a process that builds nothing never pays for it
 
     def emit(k: KernelBuilder) -> None:
         results = function(*(tuple(k.input(i)) for i in inputs))
@@ -80,6 +81,8 @@ def _by_columns(matrix: Sequence[Vector]) -> list[Any]:
 
 def _pose(model: Model, number: int) -> Rendered:
     """Return the homogeneous pose of a body in its parent as a function of the joint's own coordinates."""
+    from grid_core.codegen.render import render_kernel  # a process that builds nothing never pays for it
+
     joint = model.joints[number]
 
     def emit(k: KernelBuilder) -> None:

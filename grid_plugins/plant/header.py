@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from grid_core.codegen.render import Rendered, render_kernel
 from grid_core.kernel.builder import KernelBuilder, trace_algorithm, variants
 from grid_core.kernel.settings import dimensions
 from grid_core.plugins import Algorithm, HeaderContents, HeaderSection, Input, Output
@@ -14,6 +13,9 @@ from grid_core.plugins.frames import frame_numbers
 from grid_plugins.plant.activations import KINDS, NONE, Activation, Bounded
 from grid_plugins.plant.menu import TERMS
 from grid_plugins.plant.steps import STATE
+
+if TYPE_CHECKING:
+    from grid_core.codegen.render import Rendered
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -72,6 +74,8 @@ def _rendered(
     emit: Callable[[KernelBuilder], None],
     requires: tuple[str, ...] = (),
 ) -> Rendered:
+    from grid_core.codegen.render import render_kernel  # a process that builds nothing never pays for it
+
     algorithm = Algorithm(
         name=name,
         family="plant",

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from grid_store import actions, names
 from grid_store.actions import ActionRecord
-from grid_store.archive import Imported, read_archive, write_archive
 from grid_store.entry import Entry, find_entry
 from grid_store.errors import (
     CorruptEntryError,
@@ -43,6 +42,7 @@ from grid_store.usable import check_root, prepare, require_store
 from grid_store.verify import Finding, inspect, mend, set_entry_aside
 
 if TYPE_CHECKING:
+    from grid_store.archive import Imported
     from grid_store.tiers import Pushed, Tiers
 
 _log = logging.getLogger("grid_rbd.store")
@@ -389,6 +389,8 @@ class Store:
         CorruptEntryError
             An entry is damaged.
         """
+        from grid_store.archive import write_archive
+
         records = self._records(names)
         with _reading(self._layout):
             entries = self._kept(records)
@@ -420,6 +422,8 @@ class Store:
         StoreUnavailableError
             The root cannot be written.
         """
+        from grid_store.archive import read_archive
+
         with _writing(self._layout):
             return read_archive(self._layout, source, prepare(self._layout))
 

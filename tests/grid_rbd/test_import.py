@@ -46,6 +46,16 @@ def test_importing_touches_nothing(tmp_path: Path) -> None:
     assert done.stdout.startswith("[] ")
 
 
+def test_knowing_all_algorithms_costs_no_code_generation() -> None:
+    """A process that finds all that it calls in the store only asks the plugins what there is."""
+    program = (
+        "import sys; from grid_core.plugins.manager import load_catalogue; load_catalogue();"
+        "print([m for m in sys.modules if m.startswith('grid_core.codegen')])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 def test_everything_public_is_there() -> None:
     import grid_rbd
 
