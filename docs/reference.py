@@ -59,7 +59,7 @@ def _method(algorithm: Algorithm) -> Iterator[str]:
     signature = Signature(algorithm, DIMENSIONS, np.dtype("float64"))
     choice = choice_of(algorithm, load_catalogue().algorithms)
     keyword = f", {choice.name}={choice.default!r}" if choice else ""
-    parameters = signature.parameters.removeprefix("self, ") + ", out=None" + keyword
+    parameters = signature.parameters().removeprefix("self, ") + ", out=None" + keyword
     for start, name in zip((".. py:method::", "              "), (algorithm.name, *algorithm.aliases)):
         yield f"{start} RobotHandle.{name}({parameters})"
     yield ""

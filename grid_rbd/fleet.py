@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from grid_core.build import BuiltUnit, Event, Plan, UnitJob, distribute, job_of, make_plan
 from grid_core.build.entry import make_record
@@ -169,8 +169,7 @@ def _executor(executor: Any) -> Executor | None:
         raise OptionError(
             f"executor is {executor!r:.80}, expected one of concurrent.futures, such as ThreadPoolExecutor(4), or None"
         )
-    chosen: Executor | None = executor
-    return chosen
+    return cast(Executor | None, executor)
 
 
 def _backends(backends: Any) -> list[str]:

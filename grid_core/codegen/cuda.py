@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from grid_core.codegen.block import BlockMemory, block_memory, too_large
 from grid_core.codegen.exchange import Program
-from grid_core.codegen.images import MOST_REGISTERS, images, names
+from grid_core.codegen.images import MOST_REGISTERS, Division, images
 from grid_core.codegen.layout import Layout, layouts, whole_rows
 from grid_core.codegen.order import for_registers
 from grid_core.codegen.pieces import Barrier, Piece
@@ -185,7 +185,9 @@ def _zero_places(kept: Mapping[str, Layout]) -> Iterator[str]:
     yield from (f"{layout.name}[{layout.zero}] = T(0);" for layout in kept.values() if layout.places)
 
 
-def describe(algorithm: Algorithm, dtype: str, wanted: Architectures, kernels: Sequence[BlockKernel]) -> dict[str, Any]:
+def describe(
+    algorithm: Algorithm, dtype: str, wanted: Architectures, divisions: Sequence[Division[BlockKernel]]
+) -> dict[str, Any]:
     """Return what the runner needs to know of a unit, as JSON values."""
     return {
         "abi": 4,
@@ -193,7 +195,7 @@ def describe(algorithm: Algorithm, dtype: str, wanted: Architectures, kernels: S
         "dtype": dtype,
         "machine": list(wanted.machine),
         "portable": list(wanted.portable),
-        "small_bytes": small_bytes(algorithm, dtype, kernels),
+        "small_bytes": small_bytes(algorithm, dtype, divisions),
         "kernels": [
             {
                 "name": kernel.name,
@@ -209,13 +211,13 @@ def describe(algorithm: Algorithm, dtype: str, wanted: Architectures, kernels: S
                 "inputs": [[a.name, a.size] for a in kernel.inputs],
                 "outputs": [[a.name, a.size] for a in kernel.outputs],
             }
-            for file, image in enumerate(images(kernels))
-            for kernel in image.kernels
+            for file, division in enumerate(divisions)
+            for kernel in division.kernels
         ],
     }
 
 
-def small_bytes(algorithm: Algorithm, dtype: str, kernels: Sequence[BlockKernel]) -> int:
+def small_bytes(algorithm: Algorithm, dtype: str, divisions: Sequence[Division[BlockKernel]]) -> int:
     """Return the room in a launch for rows in host memory that all samples share.
 
     It is enough for a few short vectors, and for what a handle supplies by itself: tables of parameters, default
@@ -223,6 +225,7 @@ def small_bytes(algorithm: Algorithm, dtype: str, kernels: Sequence[BlockKernel]
     """
     supplied = {i.name for i in algorithm.inputs if i.read is not None or i.default is not None}
     supplied |= {table.input.name for table in TABLES.values()}
+    kernels = [kernel for division in divisions for kernel in division.kernels]
     sizes = {a.name: a.size for kernel in kernels for a in kernel.inputs if a.name in supplied}
     return min(SHORT_BYTES + -(-sum(sizes.values()) * SCALAR_BYTES[dtype] // 8) * 8, MOST_SMALL_BYTES)
 
@@ -264,21 +267,19 @@ def render_cuda_unit(
     algorithm: Algorithm,
     model: Model,
     dtype: str,
-    kernels: Sequence[BlockKernel],
+    divisions: Sequence[Division[BlockKernel]],
     template_folders: Sequence[str] = (),
     stem: str = "unit",
 ) -> dict[str, str]:
     """Return the CUDA source files of one algorithm for one robot by name, in the order of the images they become."""
-    room = small_bytes(algorithm, dtype, kernels)
+    room = small_bytes(algorithm, dtype, divisions)
     common = {"algorithm": algorithm, "model": model, "scalar": SCALARS[dtype], "small_bytes": room}
-    made = images(kernels)
     texts = {}
-    for image, (first, *parts) in zip(made, names(stem, made)):
+    for division, image in zip(divisions, images(stem, divisions)):
+        kernels, (first, *parts) = division.kernels, image.sources
         texts[first] = render_template(
-            algorithm.cuda_template, template_folders, **common, kernels=image.kernels, divided=bool(image.parts)
+            algorithm.cuda_template, template_folders, **common, kernels=kernels, divided=bool(parts)
         )
-        for name, workers in zip(parts, image.parts):
-            texts[name] = render_template(
-                "part.cu.j2", template_folders, **common, kernel=image.kernels[0], workers=workers
-            )
+        for name, workers in zip(parts, division.parts):
+            texts[name] = render_template("part.cu.j2", template_folders, **common, kernel=kernels[0], workers=workers)
     return texts

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
 
 from grid_core.codegen.shapes import Shape
 from grid_core.codegen.statements import Function
+from grid_core.toolchains.images import Image
 
 OPERATIONS = 8000
 """Operations of the kernels in one source file, about."""
@@ -35,9 +35,12 @@ class Divisible(Protocol):
     def shape(self) -> Shape: ...
 
 
+K = TypeVar("K", bound=Divisible)
+
+
 @dataclass(frozen=True)
-class Image:
-    """A fat binary.
+class Division(Generic[K]):
+    """The kernels of one image.
 
     Attributes
     ----------
@@ -47,7 +50,7 @@ class Image:
         The functions, by number, that have a file of their own; none if all are in one file.
     """
 
-    kernels: Sequence[Any]
+    kernels: Sequence[K]
     parts: tuple[tuple[int, ...], ...] = ()
 
     @property
@@ -55,18 +58,18 @@ class Image:
         """How many a thread may use; the compiler knows by itself if it sees the kernel with its functions."""
         if not self.parts:
             return None
-        return min(MOST_REGISTERS, REGISTERS // (32 * int(self.kernels[0].shape.warps)))
+        return min(MOST_REGISTERS, REGISTERS // (32 * self.kernels[0].shape.warps))
 
 
-def images(kernels: Iterable[Divisible]) -> list[Image]:
-    """Collect small kernels in one file, and divide large ones among several."""
-    found: list[list[Divisible]] = []
+def divided(kernels: Iterable[K]) -> list[Division[K]]:
+    """Collect small kernels in one image, and divide large ones among several files."""
+    found: list[list[K]] = []
     for kernel in kernels:
         if found and sum(k.operations for k in found[-1]) + kernel.operations <= OPERATIONS:
             found[-1].append(kernel)
         else:
             found.append([kernel])
-    return [Image(several, _parts(several[0]) if len(several) == 1 else ()) for several in found]
+    return [Division(several, _parts(several[0]) if len(several) == 1 else ()) for several in found]
 
 
 def _parts(kernel: Divisible) -> tuple[tuple[int, ...], ...]:
@@ -83,16 +86,11 @@ def _parts(kernel: Divisible) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, parts)) if len(parts) > 1 else ()
 
 
-def names(stem: str, made: Sequence[Image]) -> list[list[str]]:
-    """Return the names of the source files of each image, that with the kernels first."""
-    stems = [stem if not number else f"{stem}_{number}" for number in range(len(made))]
-    return [
-        [f"{own}.cu", *(f"{own}_part{part}.cu" for part in range(len(image.parts)))] for own, image in zip(stems, made)
-    ]
-
-
-def listing(stem: str, made: Sequence[Image]) -> str:
-    """Return what the compiler has to know of the images, as JSON."""
-    return json.dumps(
-        [{"sources": files, "registers": image.registers} for files, image in zip(names(stem, made), made)], indent=1
-    )
+def images(stem: str, divisions: Iterable[Division[K]]) -> list[Image]:
+    """Return the images with the names of their files, that with the kernels first."""
+    made = []
+    for number, division in enumerate(divisions):
+        own = stem if not number else f"{stem}_{number}"
+        parts = [f"{own}_part{part}.cu" for part in range(len(division.parts))]
+        made.append(Image((f"{own}.cu", *parts), division.registers))
+    return made

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from grid_core.codegen.render import render_template
+from grid_core.codegen.render import render_kernel, render_template
 from grid_core.plugins.header import HeaderContents
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def render_sections(
 
     ``chosen`` is that of :meth:`~grid_core.plugins.catalogue.Catalogue.sections`.
     """
-    contents = HeaderContents(model, settings, catalogue.algorithms, tuple(names))
+    rendered = partial(render_kernel, rows=True)
+    contents = HeaderContents(model, settings, catalogue.algorithms, tuple(names), rendered)
     return "".join(
         render_template(
             section.template, plugin.template_folders, namespace=namespace, model=model, **section.values(contents)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from grid_core.codegen.render import Rendered
+    from grid_core.kernel.kernel import Kernel
     from grid_core.kernel.settings import TraceSettings
     from grid_core.model import Model
     from grid_core.plugins.algorithm import Algorithm
@@ -24,12 +26,15 @@ class HeaderContents:
         Every declared algorithm.
     names : tuple of str
         Those that the header has.
+    rendered : callable
+        ``rendered(kernel)`` makes a traced kernel C++ functions, a :class:`~grid_core.codegen.render.Rendered`.
     """
 
     model: Model
     settings: TraceSettings
     algorithms: Mapping[str, Algorithm]
     names: tuple[str, ...]
+    rendered: Callable[[Kernel], Rendered]
 
 
 @dataclass(frozen=True)
@@ -44,8 +49,7 @@ class HeaderSection:
     algorithms : tuple of str
         A header that has one of them has the section.
     values : callable
-        ``values(contents)`` returns more for the template. A traced :class:`~grid_core.kernel.kernel.Kernel` becomes
-        C++ functions through :func:`~grid_core.codegen.render.render_kernel`.
+        ``values(contents)`` returns more for the template.
     """
 
     template: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -32,12 +32,17 @@ class Image:
     registers: int | None
 
 
+def listing(images: Sequence[Image]) -> str:
+    """Return the content of :data:`IMAGES`."""
+    return json.dumps([asdict(image) for image in images], indent=1)
+
+
 def images_of(source: Path) -> list[Image]:
     """Return the images of a unit; without a list it has one, from the source alone."""
-    listing = source.with_name(IMAGES)
-    if not listing.exists():
+    listed = source.with_name(IMAGES)
+    if not listed.exists():
         return [Image((source.name,), None)]
-    return [Image(tuple(i["sources"]), i["registers"]) for i in json.loads(listing.read_text("utf-8"))]
+    return [Image(tuple(i["sources"]), i["registers"]) for i in json.loads(listed.read_text("utf-8"))]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from grid_plugins.integrators.joints import is_scalar
 
 if TYPE_CHECKING:
     from grid_core.codegen.render import Rendered
-    from grid_core.model import Model
 
 TEMPLATES = Path(__file__).parent / "templates"
 KINDS = ("scalar", "spherical", "floating")
@@ -33,20 +32,19 @@ def values(contents: HeaderContents) -> Mapping[str, Any]:
         "kinds": KINDS,
         "blocks": [(KINDS.index(kind), *rest) for kind, *rest in blocks],
         "wide": {kind: {"nq": nq, "nv": nv} for kind, (nq, nv) in wide.items()},
-        "maps": [kernel for kind, (nq, nv) in wide.items() for kernel in _maps(model, kind, nq, nv)],
-        "joints": [(i, joint, _pose(model, i), is_scalar(joint)) for i, joint in enumerate(model.joints) if baked],
+        "maps": [kernel for kind, (nq, nv) in wide.items() for kernel in _maps(contents, kind, nq, nv)],
+        "joints": [(i, joint, _pose(contents, i), is_scalar(joint)) for i, joint in enumerate(model.joints) if baked],
     }
 
 
 def _rendered(
-    model: Model,
+    contents: HeaderContents,
     name: str,
     inputs: Mapping[str, int],
     outputs: Mapping[str, int],
     function: Callable[..., Iterable[Sequence[Any]]],
 ) -> Rendered:
     """Return a function of vectors as C++."""
-    from grid_core.codegen.render import render_kernel  # a process that builds nothing never pays for it
 
     def emit(k: KernelBuilder) -> None:
         results = function(*(tuple(k.input(i)) for i in inputs))
@@ -61,15 +59,15 @@ def _rendered(
         outputs=tuple(Output(o, (str(size),), "") for o, size in outputs.items()),
         emit=emit,
     )
-    rendered = render_kernel(trace_algorithm(algorithm, model, {}), rows=True)
+    rendered = contents.rendered(trace_algorithm(algorithm, contents.model, {}))
     assert len(rendered.functions) == 1, "maps are too short to be cut, so that they need no scratch"
     return rendered
 
 
-def _maps(model: Model, kind: str, nq: int, nv: int) -> Iterator[Rendered]:
+def _maps(contents: HeaderContents, kind: str, nq: int, nv: int) -> Iterator[Rendered]:
     """Yield the maps of one kind of blocks; matrices are column by column."""
     pair, square = {"from": nq, "to": nq}, {"j_from": nv * nv, "j_to": nv * nv}
-    make = partial(_rendered, model)
+    make = partial(_rendered, contents)
     yield make(f"{kind}_integrate", {"q": nq, "d": nv}, {"q_next": nq}, lambda q, d: [retracted(q, d)])
     yield make(f"{kind}_difference", pair, {"delta": nv}, lambda a, b: [logarithm(a, b)])
     yield make(f"{kind}_difference_jacobians", pair, square, lambda a, b: map(_by_columns, log_jacobians(a, b)))
@@ -79,10 +77,9 @@ def _by_columns(matrix: Sequence[Vector]) -> list[Any]:
     return [x for column in zip(*matrix) for x in column]
 
 
-def _pose(model: Model, number: int) -> Rendered:
+def _pose(contents: HeaderContents, number: int) -> Rendered:
     """Return the homogeneous pose of a body in its parent as a function of the joint's own coordinates."""
-    from grid_core.codegen.render import render_kernel  # a process that builds nothing never pays for it
-
+    model = contents.model
     joint = model.joints[number]
 
     def emit(k: KernelBuilder) -> None:
@@ -100,7 +97,7 @@ def _pose(model: Model, number: int) -> Rendered:
         outputs=(Output("transform", ("16",), ""),),
         emit=emit,
     )
-    return render_kernel(trace_algorithm(algorithm, model, {}), rows=True)
+    return contents.rendered(trace_algorithm(algorithm, model, {}))
 
 
 def section(names: Sequence[str]) -> HeaderSection:

@@ -74,8 +74,6 @@ def _rendered(
     emit: Callable[[KernelBuilder], None],
     requires: tuple[str, ...] = (),
 ) -> Rendered:
-    from grid_core.codegen.render import render_kernel  # a process that builds nothing never pays for it
-
     algorithm = Algorithm(
         name=name,
         family="plant",
@@ -85,7 +83,7 @@ def _rendered(
         emit=emit,
         requires=requires,
     )
-    return render_kernel(trace_algorithm(algorithm, contents.model, contents.algorithms, contents.settings), rows=True)
+    return contents.rendered(trace_algorithm(algorithm, contents.model, contents.algorithms, contents.settings))
 
 
 def _activation(contents: HeaderContents, quantity: str) -> Rendered:

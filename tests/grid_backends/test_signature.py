@@ -48,7 +48,7 @@ def test_infinite_defaults_are_possible() -> None:
         Input("least", (), "Another", default=-np.inf),
     )
     signature = bound(declare("bounded", (TAU,), (limit, least)))
-    assert signature.parameters == "self, limit=None, least=-inf, *"
+    assert signature.parameters() == "self, limit=None, least=-inf, *"
     assert "A bound. Default inf." in docstring(signature)
 
 
@@ -95,4 +95,4 @@ def test_impossible_declarations_are_refused(algorithm: Any, message: str) -> No
 
 def test_required_keyword_may_follow_optional_inputs() -> None:
     signature = bound(declare("toy", (TAU,), (INPUTS[2], plain("b", keyword_only=True))))
-    assert signature.parameters == "self, qdd=None, *, b"
+    assert signature.parameters() == "self, qdd=None, *, b"

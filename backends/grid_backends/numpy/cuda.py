@@ -98,18 +98,21 @@ class CudaHandle(RobotHandle):
         return super()._unstacked(index, name, value) if part is None else unstack(*self._stack_of(index), name, part)
 
     def _for_each(self, index: int, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
-        stream, threads = where
-        found = DeviceCall.find(self._signatures[index], arguments, out, stream, self._index)
+        found = self._on_device(index, arguments, out, *where)
         if found is None:
             return super()._for_each(index, arguments, out, *where)
-        return each_on_device(found, self._calls[index], arguments, out, threads)
+        return each_on_device(found, self._calls[index], arguments, out)
 
     def _scan(self, index: int, choice: Any, arguments: tuple[Any, ...], out: Any, *where: Any) -> Any:
-        stream, threads = where
-        found = DeviceCall.find(self._signatures[index], arguments, out, stream, self._index)
+        found = self._on_device(index, arguments, out, *where)
         if found is None:
             return super()._scan(index, choice, arguments, out, *where)
-        return scan_on_device(found, self._callees(index, choice), arguments, out, threads)
+        return scan_on_device(found, self._callees(index, choice), arguments, out)
+
+    def _on_device(
+        self, index: int, arguments: tuple[Any, ...], out: Any, stream: Any, threads: int
+    ) -> DeviceCall | None:
+        return DeviceCall.find(self._signatures[index], arguments, out, stream, threads, self._index)
 
     def _configure(self, function: Any) -> None:
         super()._configure(function)

@@ -141,8 +141,9 @@ def _method(
 
 def _all_parameters(signature: Signature, style: MethodStyle) -> str:
     """Return the parameter list of a method, which catches what it does not take."""
-    declared = signature.parameters.replace("*", "*_more")
-    return ", ".join([declared, *(f"{name}=None" for name in style.parameters), "_convention=None"])
+    return ", ".join(
+        [signature.parameters("_more"), *(f"{name}=None" for name in style.parameters), "_convention=None"]
+    )
 
 
 def _choice_source(signature: Signature, choice: Choice, index: int, style: MethodStyle) -> str:

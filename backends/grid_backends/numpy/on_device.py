@@ -32,6 +32,8 @@ class DeviceCall:
         The method.
     device, stream : int
         Where its kernels run.
+    threads : int
+        Of the host, as calls are given them.
     parts : tuple of DevicePart or None
         One per input; ``None`` for what is in host memory or left out.
     """
@@ -39,10 +41,13 @@ class DeviceCall:
     signature: Signature
     device: int
     stream: int
+    threads: int
     parts: tuple[DevicePart | None, ...]
 
     @classmethod
-    def find(cls, signature: Signature, values: Sequence[Any], out: Any, stream: Any, device: int) -> DeviceCall | None:
+    def find(
+        cls, signature: Signature, values: Sequence[Any], out: Any, stream: Any, threads: int, device: int
+    ) -> DeviceCall | None:
         """Return the call, or ``None`` if neither arguments nor ``out`` are in device memory."""
         from grid_backends.native import device_part, stream_handle
 
@@ -53,7 +58,7 @@ class DeviceCall:
             return None
         chosen = stream_handle(stream)
         first = found[0].stream if chosen is None else chosen
-        call = cls(signature, device, LEGACY_STREAM if first is None else first, parts)
+        call = cls(signature, device, LEGACY_STREAM if first is None else first, threads, parts)
         for argument, part in zip(signature.inputs, parts):
             if part is not None:
                 call.check(part, f"argument {argument.name!r}")
@@ -135,7 +140,7 @@ def _whole(array: Any) -> DevicePart:
     return part
 
 
-def each_on_device(found: DeviceCall, call: Call, values: tuple[Any, ...], out: Any, threads: int) -> Any:
+def each_on_device(found: DeviceCall, call: Call, values: tuple[Any, ...], out: Any) -> Any:
     """Call once per item, each call writing its part of the result, which is in C order."""
     signature = found.signature
     lists = lists_of(signature, values)
@@ -144,7 +149,7 @@ def each_on_device(found: DeviceCall, call: Call, values: tuple[Any, ...], out: 
     buffers, answer = found.results(out, [batch + o.shape for o in signature.outputs])
     for item, given in enumerate(items(values, lists, count)):
         parts = tuple(_item(b, item, len(o.shape)) for b, o in zip(buffers, signature.outputs))
-        checked(call(given, parts[0] if signature.result is None else parts, found.stream, threads), signature)
+        checked(call(given, parts[0] if signature.result is None else parts, found.stream, found.threads), signature)
     return answer
 
 
@@ -154,9 +159,7 @@ def _item(buffer: DevicePart, item: int, axes: int) -> DevicePart:
     return buffer[index]
 
 
-def scan_on_device(
-    found: DeviceCall, callees: Sequence[Callee], values: tuple[Any, ...], out: Any, threads: int
-) -> Any:
+def scan_on_device(found: DeviceCall, callees: Sequence[Callee], values: tuple[Any, ...], out: Any) -> Any:
     """Run all steps; see :func:`~grid_backends.numpy.scan.call_scan`."""
     signature = found.signature
     scan = signature.algorithm.scan
@@ -175,7 +178,7 @@ def scan_on_device(
     buffers, answer = found.results(out, [(*batch, n, *o.shape) for n, o in zip(lengths, signature.outputs)])
     held = {i.name: _held(i, v, parts[i.name], i.name in scan.along) for i, v in zip(signature.inputs, values)}
     rows = tuple(buffer.joined(len(batch)) for buffer in buffers)
-    ScanRun(scan, callees, held, rows, (found.stream, threads), found.copy).run(count)
+    ScanRun(scan, callees, held, rows, (found.stream, found.threads), found.copy).run(count)
     return answer
 
 

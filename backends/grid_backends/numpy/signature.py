@@ -133,12 +133,14 @@ class Signature:
         names = tuple(o.name for o in self.outputs)
         return result_type(self.algorithm.result_name, names) if len(names) > 1 else None
 
-    @property
-    def parameters(self) -> str:
-        """The parameter list of a method as far as it is declared: ``self, q, qd=None, *, gravity=-9.81``."""
+    def parameters(self, more: str = "") -> str:
+        """Return the parameter list of a method as far as it is declared: ``self, q, qd=None, *, gravity=-9.81``.
+
+        ``more`` is the name that catches further positional arguments.
+        """
         positional = [_parameter(i) for i in self.declared if not i.keyword_only]
         named = [_parameter(i) for i in self.declared if i.keyword_only]
-        return ", ".join(["self", *positional, "*", *named])
+        return ", ".join(["self", *positional, f"*{more}", *named])
 
 
 def _is_name(text: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from grid_core.build.targets.target import Target, UnitInputs
 from grid_core.errors import CompileError
 from grid_core.toolchains.architectures import architectures_of
-from grid_core.toolchains.images import IMAGES
+from grid_core.toolchains.images import IMAGES, listing
 from grid_core.toolchains.nvcc import NvccCompiler, find_nvcc
 
 MAGIC = (0xBA55ED50).to_bytes(4, "little")
@@ -37,15 +37,16 @@ class CudaTarget(Target):
 
     def render(self, inputs: UnitInputs) -> dict[str, str]:
         from grid_core.codegen.cuda import cuda_kernels, describe, render_cuda_unit
-        from grid_core.codegen.images import images, listing
+        from grid_core.codegen.images import divided, images
 
         settings, dtype = inputs.options.settings, inputs.options.dtype
         wanted = architectures_of(inputs.level)
         kernels = cuda_kernels(inputs.algorithm, inputs.model, inputs.algorithms, settings, dtype, wanted)
+        divisions = divided(kernels)
         stem = Path(self.source).stem
-        texts = render_cuda_unit(inputs.algorithm, inputs.model, dtype, kernels, inputs.folders, stem)
-        description = json.dumps(describe(inputs.algorithm, dtype, wanted, kernels), indent=1)
-        return {**texts, IMAGES: listing(stem, images(kernels)), DESCRIPTION: description}
+        texts = render_cuda_unit(inputs.algorithm, inputs.model, dtype, divisions, inputs.folders, stem)
+        description = json.dumps(describe(inputs.algorithm, dtype, wanted, divisions), indent=1)
+        return {**texts, IMAGES: listing(images(stem, divisions)), DESCRIPTION: description}
 
     def check_loadable(self, unit: Path, level: str) -> None:  # noqa: ARG002 - see runs_here
         with unit.open("rb") as file:

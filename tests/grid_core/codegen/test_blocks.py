@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from grid_core.codegen.block import LANES, BlockMemory, block_memory, too_large
 from grid_core.codegen.cuda import LOCAL_BYTES, block_kernel, cuda_kernels, render_cuda_unit
+from grid_core.codegen.images import divided
 from grid_core.codegen.layout import Layout
 from grid_core.codegen.shapes import Shape
 from grid_core.kernel import KernelBuilder, trace_algorithm
@@ -100,6 +101,6 @@ def test_clusters_are_for_gpus_that_have_them(architectures: tuple[int, ...], cl
     gradient = algorithms["inverse_dynamics_gradient"]
     kernels = cuda_kernels(gradient, model, algorithms, TraceSettings(), "float32", Architectures(architectures))
     assert any(kernel.shape.blocks > 1 for kernel in kernels) == clusters
-    texts = render_cuda_unit(gradient, model, "float32", kernels).values()
+    texts = render_cuda_unit(gradient, model, "float32", divided(kernels)).values()
     assert sum(text.count('extern "C" __global__') for text in texts) == len(kernels)
     assert any("__cluster_dims__" in text for text in texts) == clusters

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from grid_core.codegen.cuda import cuda_kernels, render_cuda_unit
+from grid_core.codegen.images import divided
 from grid_core.codegen.render import RUNTIME
 from grid_core.errors import ToolchainError
 from grid_core.kernel.settings import TraceSettings
@@ -61,7 +62,7 @@ def render(algorithm: Algorithm, model: Model, dtype: str, level: str = LEVEL, s
     wanted = architectures_of(level)
     kernels = cuda_kernels(algorithm, model, declared, settings, dtype, wanted)
     assert all(kernel.memory.shared_bytes <= wanted.shared_bytes for kernel in kernels)
-    return "\n".join(render_cuda_unit(algorithm, model, dtype, kernels).values())
+    return "\n".join(render_cuda_unit(algorithm, model, dtype, divided(kernels)).values())
 
 
 def compile_units(nvcc: NvccCompiler, folder: Path, sources: list[str], level: str = LEVEL) -> bytes:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from grid_core.codegen.images import OPERATIONS, PART_OPERATIONS, images, names
+from grid_core.codegen.images import OPERATIONS, PART_OPERATIONS, divided, images
 from grid_core.codegen.shapes import Shape
 from grid_core.codegen.statements import Function
 
@@ -28,27 +28,28 @@ class Toy:
 
 def test_small_kernels_share_a_file() -> None:
     small = Toy((OPERATIONS // 4,), inline=True)
-    made = images([small] * 6)
+    made = divided([small] * 6)
     assert [len(image.kernels) for image in made] == [4, 2]
     assert all(image.parts == () and image.registers is None for image in made)
-    assert names("unit", made) == [["unit.cu"], ["unit_1.cu"]]
+    assert [image.sources for image in images("unit", made)] == [("unit.cu",), ("unit_1.cu",)]
 
 
 def test_a_large_kernel_is_divided_between_its_functions() -> None:
     sizes = (PART_OPERATIONS // 2, PART_OPERATIONS // 2, 2 * PART_OPERATIONS, 10, 20)
-    (image,) = images([Toy(sizes)])
+    (image,) = divided([Toy(sizes)])
     assert image.parts == ((0, 1), (2,), (3, 4))
-    assert names("unit", [image]) == [["unit.cu", "unit_part0.cu", "unit_part1.cu", "unit_part2.cu"]]
+    (named,) = images("unit", [image])
+    assert named.sources == ("unit.cu", "unit_part0.cu", "unit_part1.cu", "unit_part2.cu")
 
 
 @pytest.mark.parametrize(("shape", "registers"), [(Shape(16), 128), (Shape(4, 8), 255), (Shape(1), 255)])
 def test_a_block_has_registers_for_all_its_threads(shape: Shape, registers: int) -> None:
-    (image,) = images([Toy((PART_OPERATIONS, PART_OPERATIONS), shape=shape)])
+    (image,) = divided([Toy((PART_OPERATIONS, PART_OPERATIONS), shape=shape)])
     assert image.registers == registers
     assert registers * 32 * shape.warps <= 65536
 
 
 @pytest.mark.parametrize("toy", [Toy((3 * PART_OPERATIONS,)), Toy((PART_OPERATIONS,) * 3, inline=True)])
 def test_what_is_one_function_stays_in_one_file(toy: Toy) -> None:
-    (image,) = images([toy])
+    (image,) = divided([toy])
     assert image.parts == ()
