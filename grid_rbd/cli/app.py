@@ -21,11 +21,12 @@ from grid_rbd.cli import (
     tune,
     upkeep,
 )
-from grid_rbd.cli.failures import Group, exit_code_help
+from grid_rbd.cli.commands import Commands
+from grid_rbd.cli.failures import Program, exit_code_help
 from grid_rbd.cli.output import results, send_messages_to_stderr
 
-app = typer.Typer(
-    cls=Group,
+app = Commands(
+    cls=Program,
     help="From a robot description to the fastest batched rigid-body dynamics for that robot.",
     epilog=exit_code_help(),
     invoke_without_command=True,

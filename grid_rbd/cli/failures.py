@@ -9,7 +9,6 @@ from typing import Any
 
 import typer
 from rich.text import Text
-from typer.core import TyperGroup
 
 from grid_backends.errors import NotAvailableError, RunnerMissingError
 from grid_consumers.errors import ConsumerArtifactError
@@ -21,6 +20,7 @@ from grid_core.errors import (
     ToolchainError,
     URDFParseError,
 )
+from grid_rbd.cli.commands import Group
 from grid_rbd.cli.output import ResultsLostError, errors, replace_unencodable, write_json, written_out
 from grid_rbd.cli.spelling import Spelling
 from grid_rbd.cli.termination import Terminated, orderly_termination
@@ -52,7 +52,7 @@ _USAGE_ERROR, _CLICK_ERROR = typer.BadParameter.__mro__[1:3]
 """The roots of what the parser of command lines raises; typer brings its own or click's, depending on its version."""
 
 
-class Group(TyperGroup):
+class Program(Group):
     """The root command: turns every expected error into a message and an exit code."""
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> Any:

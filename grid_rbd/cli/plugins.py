@@ -15,6 +15,7 @@ from rich.text import Text
 
 from grid_core.plugins.catalogue import Catalogue
 from grid_core.plugins.manager import remedy, survey_plugins
+from grid_rbd.cli.commands import Commands
 from grid_rbd.cli.doctor import SIGNS
 from grid_rbd.cli.failures import FAILURE
 from grid_rbd.cli.options import JsonFlag, Plugins
@@ -24,7 +25,7 @@ from grid_rbd.scaffold import new_plugin
 if TYPE_CHECKING:
     from grid_core.testing import Finding
 
-app = typer.Typer(invoke_without_command=True)
+app = Commands(invoke_without_command=True)
 
 
 @app.callback()

@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 
 from grid_core.errors import OptionError
+from grid_rbd.cli.commands import Commands
 from grid_rbd.cli.failures import FAILURE
 from grid_rbd.cli.options import Artifacts, CacheDir, JsonFlag, RegisteredNames
 from grid_rbd.cli.output import results, table, write_json
@@ -23,8 +24,8 @@ from grid_store.tiers.settings import TIMEOUT
 Url = Annotated[str, typer.Argument(help="Such as file:///shared/robots, s3://bucket/robots, https://host/robots.")]
 KeyName = Annotated[str, typer.Argument(metavar="NAME", help="What you call the key.")]
 
-tiers_app = typer.Typer(help="Places beyond this machine where builds are found and left.", no_args_is_help=True)
-keys_app = typer.Typer(help="Keys that sign what is left in tiers, and those that you trust.", no_args_is_help=True)
+tiers_app = Commands(help="Places beyond this machine where builds are found and left.", no_args_is_help=True)
+keys_app = Commands(help="Keys that sign what is left in tiers, and those that you trust.", no_args_is_help=True)
 
 
 @tiers_app.command("list")

@@ -185,7 +185,10 @@ def test_what_a_stream_cannot_encode_is_replaced(tmp_path: Path) -> None:
     ("command", "code", "said"),
     [
         (("list", "--json"), 1, "error: standard output cannot be written: No space left on device"),
-        (("--help",), 1, "error: [Errno 28] No space left on device"),
+        (("--help",), 1, "error: standard output cannot be written: No space left on device"),
+        (("plan", "--help"), 1, "error: standard output cannot be written: No space left on device"),
+        (("plugins", "check", "--help"), 1, "error: standard output cannot be written: No space left on device"),
+        (("tiers",), 1, "error: standard output cannot be written: No space left on device"),
         (("show", "nobody", "--json"), 5, "error: no robot 'nobody' is registered"),
     ],
 )
