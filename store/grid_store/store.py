@@ -170,7 +170,7 @@ class Store:
         StoreUnavailableError
             The root cannot be written, or there is no store below it.
         """
-        require_store(self._layout)
+        require_store(self._layout, "repair")
         with _writing(self._layout):
             return mend(self._layout, prepare(self._layout))
 
@@ -362,13 +362,14 @@ class Store:
         Raises
         ------
         StoreUnavailableError
-            The root cannot be read or, with ``execute``, not be written.
+            The root cannot be read or, with ``execute``, there is no store below it, or it cannot be written.
         CorruptEntryError
             The record of a name or consumer cannot be understood, so nothing was removed.
         """
         limits = Limits(objects_days, max_bytes, minimum_age)
         with _writing(self._layout):
             if execute:
+                require_store(self._layout, "collect")
                 sweep_scratch()
                 return collect(self._layout, limits, prepare(self._layout))
             check_root(self._layout)

@@ -51,11 +51,11 @@ def check_root(layout: Layout) -> os.stat_result | None:
     return status
 
 
-def require_store(layout: Layout) -> None:
+def require_store(layout: Layout, purpose: str) -> None:
     """Raise as :func:`check_root`, and ``StoreUnavailableError`` while there is no store below the root."""
     if check_root(layout) is None:
         raise StoreUnavailableError(
-            f"store {layout.root}: there is none, and nothing to repair; give the folder of a store "
+            f"store {layout.root}: there is none, and nothing to {purpose}; give the folder of a store "
             "(cache_dir or GRID_RBD_CACHE_DIR), or build a robot first"
         )
 

@@ -68,6 +68,7 @@ def start(job):
         traceback.print_exc()
     os._exit(1)
 
+Store(root, strict=True).check_writable()
 jobs = [work] * WRITERS + [collect]
 running = [start(job) for job in jobs]
 slowest = 0.0

@@ -122,6 +122,7 @@ print("read")
 
 
 def test_leased_entries_survive_a_collection_loop(store: Store, start: Start, tmp_path: Path) -> None:
+    store.check_writable()
     collector = (
         GATE
         + """

@@ -161,7 +161,11 @@ def test_a_symbolic_link_to_nothing(tmp_path: Path) -> None:
         Store(link, strict=True).check_writable()
 
 
-def test_a_store_that_does_not_exist_is_not_repaired(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnavailableError, match=r"typo: there is none, .* give the folder of a store"):
-        Store(tmp_path / "typo").repair()
+def test_a_store_that_does_not_exist_is_neither_repaired_nor_collected(tmp_path: Path) -> None:
+    store = Store(tmp_path / "typo")
+    with pytest.raises(StoreUnavailableError, match=r"typo: there is none, and nothing to repair; give the folder of"):
+        store.repair()
+    with pytest.raises(StoreUnavailableError, match=r"typo: there is none, and nothing to collect; give the folder of"):
+        store.gc(execute=True)
+    assert store.gc()["entries_kept"] == 0
     assert list(tmp_path.iterdir()) == []
