@@ -106,10 +106,15 @@ def precompile(
 
 def build_wishes(wishes: Mapping[str, Wish], store: Store, executor: Executor | None) -> None:
     """Build what wishes lack and bind their names."""
-    if executor is None:
-        for name, wish in wishes.items():
+    elsewhere = {name: wish for name, wish in wishes.items() if executor is not None and wish.is_compiled}
+    for name, wish in wishes.items():
+        if name not in elsewhere:
             build_and_bind(name, wish, store)
-        return
+    if executor is not None and elsewhere:
+        _build_and_bind_elsewhere(elsewhere, store, executor)
+
+
+def _build_and_bind_elsewhere(wishes: Mapping[str, Wish], store: Store, executor: Executor) -> None:
     store.check_writable()
     whole = {name: grown(name, wish, store) for name, wish in wishes.items()}
     models = {name: checked_model(wish, store)[0] for name, wish in whole.items()}

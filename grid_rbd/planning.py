@@ -54,6 +54,8 @@ def build_plan(name: str, urdf_path: str | Path | None = None, **opts: Any) -> d
         similar recorded build took, and the ``robot`` that was; ``None`` if it would not be compiled, and if there is
         no such build.
 
+        Of a robot for ``device="reference"`` nothing is compiled: it has no ``units``.
+
         ``expected`` sums that up: ``compile_seconds``, ``seconds`` with ``workers`` compilers at once, ``memory``, and
         ``unknown``, the algorithms that have no recorded build.
     """
@@ -89,6 +91,40 @@ def _registered_plan(name: str, options: Mapping[str, Any], store: Store) -> dic
 
 
 def _report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
+    return _report_of_units(name, wish, store) if wish.is_compiled else _report_of_model(name, wish, store)
+
+
+def _report_of_model(name: str, wish: Wish, store: Store) -> dict[str, Any]:
+    """Return the report for a robot that is interpreted: nothing is compiled, and its model is all that is kept."""
+    velocity_width(wish.request, store)
+    return {
+        **_wanted(name, wish, store),
+        "build_identity": {"compiler": None, "level": None},
+        "input_key": wish.request.identity().digest,
+        "content_key": wish.request.model_key().digest,
+        "cached": True,
+        "stale_reasons": None,
+        "would": "load",
+        "forbidden": [],
+        "changes": {},
+        "units": [],
+        "expected": {**asdict(total([])), "unknown": []},
+    }
+
+
+def _wanted(name: str, wish: Wish, store: Store) -> dict[str, Any]:
+    """Return what every report says of what was asked for, and where."""
+    return {
+        "name": name,
+        "cache_dir": str(store.root),
+        **target_facts(wish.request),
+        "code_options": wish.request.options.to_json(),
+        "store_dir": str(store.root),
+        "wish": wish.to_json(),
+    }
+
+
+def _report_of_units(name: str, wish: Wish, store: Store) -> dict[str, Any]:
     request = wish.request
     nv, record = velocity_width(request, store), usable_record(name, store)
     plan = make_plan(request, store, record["inputs"] if record else None)
@@ -97,20 +133,15 @@ def _report(name: str, wish: Wish, store: Store) -> dict[str, Any]:
     reasons = [f"{unit.algorithm}: {unit.reason}" for unit in plan.missing]
     values, costs = plan.to_json(), _expected(_compiled(plan, offers), plan.request, nv, store)
     return {
-        "name": name,
-        "cache_dir": str(store.root),
-        **target_facts(plan.request),
-        "code_options": values["options"],
+        **_wanted(name, wish, store),
         "build_identity": {"compiler": values["compiler"], "level": values["level"]},
         "input_key": plan.input_key,
         "content_key": plan.content_key,
         "cached": not plan.missing,
         "stale_reasons": reasons if record and reasons else None,
-        "store_dir": str(store.root),
         "would": _would(plan, offers, forbidden),
         "forbidden": forbidden,
         "changes": changed_values(record, request) if record else {},
-        "wish": wish.to_json(),
         "units": [
             {**unit, "tier": offers.get(unit["input_key"]), "expected": _plain(costs.get(unit["algorithm"]))}
             for unit in values["units"]

@@ -18,7 +18,7 @@ from grid_rbd.basics import new_name, open_store
 from grid_rbd.growing import grown
 from grid_rbd.handles import adjusted, compiled_handle, lazy_handle, reference_handle
 from grid_rbd.keywords import checked_keywords
-from grid_rbd.warming import build_and_bind, checked_model, facts_of
+from grid_rbd.warming import bind_model, build_and_bind, checked_model, facts_of
 from grid_rbd.wishes import Wish, description_of, make_wish
 from grid_store import CorruptEntryError, Store
 
@@ -203,10 +203,8 @@ def load_robot(
 def _registered(name: str, wish: Wish, store: Store, *, force: bool) -> RobotHandle:
     wish = grown(name, wish, store)
     request = wish.request
-    if wish.device == "reference":
-        kept, model = checked_model(wish, store)
-        store.bind(name, make_record(request, kept, {}, None, facts_of(wish)))
-        return reference_handle(name, model, request, facts_of(wish), wish.backend)
+    if not wish.is_compiled:
+        return reference_handle(name, bind_model(name, wish, store), request, facts_of(wish), wish.backend)
     if wish.lazy:
         kept, model = checked_model(wish, store)
         plan = make_plan(request, store)

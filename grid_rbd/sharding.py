@@ -16,7 +16,7 @@ from grid_core.toolchains import run_all, worker_count
 from grid_rbd.basics import open_store
 from grid_rbd.keywords import checked_keywords
 from grid_rbd.progress import shown_progress
-from grid_rbd.warming import checked_model, facts_of, inputs_before
+from grid_rbd.warming import bind_model, checked_model, facts_of, inputs_before
 from grid_rbd.wishes import Wish
 from grid_rbd.written_plan import PlannedUnit, WrittenPlan, read_plan
 from grid_store import Store
@@ -79,6 +79,9 @@ def build_from_plan(
 
 def _registered(name: str, wish: Wish, store: Store) -> list[str]:
     """Register a robot if everything is built; return what is not."""
+    if not wish.is_compiled:
+        bind_model(name, wish, store)
+        return []
     plan = make_plan(wish.request, store, inputs_before(name, store))
     if not plan.missing:
         units = {unit.algorithm: unit.entry for unit in plan.units if unit.entry}

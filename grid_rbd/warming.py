@@ -37,8 +37,9 @@ def warm_robot(
     Returns
     -------
     tuple
-        ``(content_key, store root, meta)``, ``meta`` the stored record. With ``plan_only=True``, the report of
-        :func:`build_plan` instead.
+        ``(content_key, store root, meta)``, ``meta`` the stored record; the key is that of the robot's model for
+        ``device="reference"``, which has nothing to compile. With ``plan_only=True``, the report of :func:`build_plan`
+        instead.
     """
     wish = make_wish(description_of(urdf_path, urdf_string), opts)
     name, store = new_name(name), open_store(cache_dir)
@@ -46,18 +47,32 @@ def warm_robot(
     if only_plan:
         return plan_report(name, wish, store)
     build_and_bind(name, wish, store, force=force)
-    record = store.resolve(name)
-    return make_plan(wish.request, store).content_key, store.root, record
+    return content_key(wish, store), store.root, store.resolve(name)
+
+
+def content_key(wish: Wish, store: Store) -> str | None:
+    """Return the digest of all that is compiled for a wish, ``None`` while any of it is not there."""
+    return make_plan(wish.request, store).content_key if wish.is_compiled else wish.request.model_key().digest
 
 
 def build_and_bind(name: str, wish: Wish, store: Store, *, force: bool = False) -> None:
     """Build what a wish lacks and bind the name to the result."""
     wish = grown(name, wish, store)
+    if not wish.is_compiled:
+        bind_model(name, wish, store)
+        return
     kept, _ = checked_model(wish, store)
     plan = make_plan(wish.request, store, inputs_before(name, store))
     with shown_progress(len(plan.units if force else plan.missing), name) as progress:
         units = build(plan, store, force=force, progress=progress)
     store.bind(name, make_record(wish.request, kept, units, plan, facts_of(wish)))
+
+
+def bind_model(name: str, wish: Wish, store: Store) -> Model:
+    """Bind the name of a robot that is interpreted to its model, and return that."""
+    kept, model = checked_model(wish, store)
+    store.bind(name, make_record(wish.request, kept, {}, None, facts_of(wish)))
+    return model
 
 
 def checked_model(wish: Wish, store: Store) -> tuple[Entry, Model]:

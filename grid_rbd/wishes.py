@@ -36,6 +36,11 @@ class Wish:
     lazy: bool
     backend: str = "numpy"
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether there are units to compile: the reference device interprets kernels."""
+        return self.device != "reference"
+
     def to_json(self) -> dict[str, Any]:
         """Return as JSON values what a robot is built and registered by; the backend has no part in that."""
         request = self.request.to_json()

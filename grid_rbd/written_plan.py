@@ -87,9 +87,10 @@ def _parsed(values: Mapping[str, Any]) -> WrittenPlan:
     if missing := [name for name in wish.request.algorithms if name not in known]:
         raise OptionError(f"no plugin here provides {missing[0]!r}, which may be one to install")
     units = tuple(_unit(unit) for unit in values["units"])
-    if {unit.algorithm for unit in units} != set(wish.request.units):
+    if {unit.algorithm for unit in units} != {*(wish.request.units if wish.is_compiled else ())}:
         raise OptionError("its units are not those of its wish")
-    return WrittenPlan(new_name(values["name"]), wish, units, _texts(values["build_identity"]["compiler"]))
+    compiler = _texts(values["build_identity"]["compiler"]) if wish.is_compiled else {}
+    return WrittenPlan(new_name(values["name"]), wish, units, compiler)
 
 
 def _unit(unit: Mapping[str, Any]) -> PlannedUnit:

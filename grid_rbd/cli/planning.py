@@ -19,6 +19,7 @@ from grid_rbd.planning import build_plan
 
 Robot = Annotated[str, typer.Argument(metavar="ROBOT", help="A URDF file, an example, or a registered robot.")]
 STATES = {"hit": "[green]stored", "stale": "[yellow]stale", "miss": "[yellow]to build"}
+INTERPRETED = "nothing is compiled for device='reference'"
 IN_TIER = "[cyan]in a tier"
 
 
@@ -39,6 +40,9 @@ def plan_command(
         state = IN_TIER if unit["tier"] else STATES[unit["status"]]
         units.add_row(unit["algorithm"], state, _expected(unit["expected"]), unit["reason"])
     console = results()
+    if not report["units"]:
+        console.print(INTERPRETED)
+        return
     console.print(units)
     identity = report["build_identity"]
     console.print(f"\n{report['name']} in {report['store_dir']}", style="dim", soft_wrap=True)
@@ -62,6 +66,8 @@ def explain_command(
         write_json({"name": report["name"], "cached": report["cached"], "units": units})
         return
     console = results()
+    if not sentences:
+        console.print(INTERPRETED)
     for algorithm, sentence in sentences.items():
         console.print(f"[bold]{escape(algorithm)}[/]: {escape(sentence)}", soft_wrap=True)
 

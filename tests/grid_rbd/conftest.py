@@ -19,3 +19,11 @@ def cxx() -> CxxCompiler:
 def root(tmp_path: Path) -> Path:
     """Root of an empty store."""
     return tmp_path / "store"
+
+
+@pytest.fixture
+def no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Leave no compiler to be found, and let a test fail that starts any program."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setattr("subprocess.Popen", lambda *a, **k: pytest.fail("a program was started"))

@@ -32,13 +32,6 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture
-def no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("CXX", raising=False)
-    monkeypatch.setattr("subprocess.Popen", lambda *a, **k: pytest.fail("a program was started"))
-
-
 def arguments(robot: RobotHandle, name: str, batch: int) -> dict[str, Any]:
     random = np.random.default_rng(11)
     inputs = robot._record.signatures[name].inputs
