@@ -141,7 +141,7 @@ def _report_of_units(name: str, wish: Wish, store: Store) -> dict[str, Any]:
         "stale_reasons": reasons if record and reasons else None,
         "would": _would(plan, offers, forbidden),
         "forbidden": forbidden,
-        "changes": changed_values(record, request) if record else {},
+        "changes": changed_values(record, plan, store) if record else {},
         "units": [
             {**unit, "tier": offers.get(unit["input_key"]), "expected": _plain(costs.get(unit["algorithm"]))}
             for unit in values["units"]

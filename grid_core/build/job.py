@@ -16,6 +16,7 @@ from grid_core.build.models import read_model, stored_model
 from grid_core.build.plan import Plan, UnitPlan
 from grid_core.build.request import RobotRequest
 from grid_core.errors import ToolchainMismatchError
+from grid_core.toolchains.toolchain import compiler_text
 from grid_store import Key, Store, differences
 from grid_store.tiers import configured_tiers
 
@@ -136,8 +137,8 @@ def _planned_key(job: UnitJob, compiler: Compiler) -> Key:
     identity = compiler.identity()
     if identity != dict(job.toolchain):
         raise ToolchainMismatchError(
-            f"worker {worker_name()} compiles with {_words(identity)}, and the plan was made with "
-            f"{_words(job.toolchain)}; install the same compiler there, or plan where the workers are"
+            f"worker {worker_name()} compiles with {compiler_text(identity)}, and the plan was made with "
+            f"{compiler_text(job.toolchain)}; install the same compiler there, or plan where the workers are"
         )
     key = job.request.unit_key(job.algorithm, identity)
     if changed := [difference.name for difference in differences(job.inputs, key)]:
@@ -146,7 +147,3 @@ def _planned_key(job: UnitJob, compiler: Compiler) -> Key:
             "install the same version of grid-rbd and of every plugin there, or plan where the workers are"
         )
     return key
-
-
-def _words(identity: Mapping[str, str]) -> str:
-    return f"{identity['kind']} {identity['version'].splitlines()[0]}"

@@ -84,6 +84,7 @@ class Unit:
             "algorithm": self.algorithm,
             "dtype": self.request.options.dtype,
             "level": level,
+            "compiler": self.compiler.identity(),
             "nv": self.nv,
             "seconds": round(time.perf_counter() - began, 3),
             "memory": children.memory,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -37,3 +37,10 @@ class Toolchain(Protocol):
             More options, after those of :meth:`flags`.
         """
         ...
+
+
+def compiler_text(identity: Mapping[str, str]) -> str:
+    """Return a compiler as people know it, ``"gcc (Debian 12.2.0-14) 12.2.0"``, from its identity."""
+    lines = identity["version"].splitlines()
+    release = next((line for line in lines if "release" in line), "") if identity["kind"] == "nvcc" else ""
+    return f"{identity['kind']} {release or lines[0]}"

@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from grid_core.errors import OptionError
+from grid_core.toolchains.toolchain import compiler_text
 from grid_rbd.cli.options import BuildFlags, CacheDir, JsonFlag, RegisteredName, chosen_name, with_build_flags
 from grid_rbd.cli.output import bytes_text, count_text, results, seconds_text, table, write_json
 from grid_rbd.examples import example_robots, find_description
@@ -46,8 +47,7 @@ def plan_command(
     console.print(units)
     identity = report["build_identity"]
     console.print(f"\n{report['name']} in {report['store_dir']}", style="dim", soft_wrap=True)
-    compiler = identity["compiler"]
-    console.print(f"{compiler['kind']} {compiler['version'].splitlines()[0]}, {identity['level']}", style="dim")
+    console.print(f"{escape(compiler_text(identity['compiler']))}, {identity['level']}", style="dim")
     console.print("everything is stored" if report["cached"] else _total(report))
     if report["forbidden"]:
         console.print(f"[yellow]a build would {escape(report['would'])}", soft_wrap=True)

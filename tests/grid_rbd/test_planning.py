@@ -10,6 +10,8 @@ import pytest
 
 import grid_rbd
 from grid_core.build.costs import Cost, total
+from grid_core.toolchains import search
+from grid_core.toolchains.toolchain import compiler_text
 from grid_rbd.examples import find_description
 from grid_rbd.explaining import COMPONENTS, explain_plan
 from grid_store import Store
@@ -71,6 +73,34 @@ def test_sentences(base: dict[str, Any], root: Path) -> None:
     unit.path("unit.so").unlink()
     lost = grid_rbd.build_plan("arm", PENDULUM, **crba)
     assert explain_plan(lost)["crba"].endswith("because its files are damaged or no longer in the store.")
+
+
+ACME = """#!/bin/sh
+case "$*" in --version) echo "g++ (Acme) 99.1.0"; echo "$ACME";; *) exec {stub} "$@";; esac
+"""
+
+
+def test_another_compiler_is_told_with_both_versions(
+    base: dict[str, Any], tmp_path: Path, stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acme = tmp_path / "acme"
+    acme.write_text(ACME.format(stub=stub.command))
+    acme.chmod(0o755)
+    before = compiler_text(grid_rbd.build_plan("arm", PENDULUM, **base)["build_identity"]["compiler"])
+    grid_rbd.register_robot("arm", PENDULUM, **base)
+    other = {**base, "compiler": str(acme)}
+    report = grid_rbd.build_plan("arm", PENDULUM, **other)
+    assert report["changes"] == {"compiler": [f"{before} -> gcc (Acme) 99.1.0"]}
+    assert explain_plan(report)["crba"] == (
+        f"It would be compiled again, because the compiler ({before} -> gcc (Acme) 99.1.0) differs from what 'arm' "
+        "was built from."
+    )
+    grid_rbd.register_robot("arm", PENDULUM, **other)
+    monkeypatch.setenv("ACME", "second edition")
+    monkeypatch.setattr(search, "_working", {})
+    (tmp_path / "acme").write_text(ACME.format(stub=stub.command) + "#\n")
+    (line,) = grid_rbd.build_plan("arm", PENDULUM, **other)["changes"]["compiler"]
+    assert line == "version: (Acme) 99.1.0 -> (Acme) 99.1.0 second edition"
 
 
 def test_a_registered_robot_is_planned_from_its_own_description(
