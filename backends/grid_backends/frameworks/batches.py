@@ -17,7 +17,10 @@ def batch_of(shape: Sequence[int], argument: Argument) -> Shape:
 
 def common_batch(arguments: Sequence[Argument], shapes: Sequence[Sequence[int]]) -> Shape:
     """Return the batch axes of a call whose arguments were checked."""
-    return next((b for b in map(batch_of, shapes, arguments) if b), ())
+    for argument, shape in zip(arguments, shapes):
+        if len(shape) > len(argument.shape):
+            return batch_of(shape, argument)
+    return ()
 
 
 def check_shapes(signature: Signature, arguments: Sequence[Argument], shapes: Sequence[Shape]) -> Shape:
@@ -65,9 +68,9 @@ def mapped_shapes(
     batch = common_batch(arguments, shapes)
     found: list[Shape | None] = []
     for argument, shape, is_mapped in zip(arguments, shapes, mapped):
-        own = batch_of(shape, argument)
-        shared = not own and not is_mapped
-        found.append(None if shared or (is_mapped and own == batch) else (size, *batch, *argument.shape))
+        own = len(shape) - len(argument.shape)
+        stays = own == len(batch) if is_mapped else own == 0
+        found.append(None if stays else (size, *batch, *argument.shape))
     return found
 
 

@@ -52,7 +52,9 @@ class FrameworkHandle(RobotHandle):
         super().__init__(record, units)  # type: ignore[arg-type]
         self._units = units
         self._operations: dict[tuple[str, tuple[str, ...]], Operation] = {}
-        self._tables: Any = _Tables(self)
+        self._tables: dict[str, Any] = {}
+        self._convert_tables()
+        self._parameters.watch(self._convert_tables)
         self._calls = [self._opened(signature) for signature in self._signatures]
         self._defaults = {key: self._of_number(*key) for key in self._with_defaults()}
 
@@ -88,6 +90,11 @@ class FrameworkHandle(RobotHandle):
             return outputs[0] if result is None else result(*outputs)
 
         return call
+
+    def _convert_tables(self) -> None:
+        """Keep the run-time tables as arrays of the framework, after every change again."""
+        for name, values in self._parameters.arrays.items():
+            self._tables[name] = self._array(values, "parameters", name)
 
     def _with_defaults(self) -> Iterator[tuple[tuple[int, ...], float, int | None]]:
         """Yield what tells default values from each other: shape, number and slot."""
@@ -145,13 +152,18 @@ class FrameworkHandle(RobotHandle):
         return known
 
     def _read(self, index: int, values: Arrays) -> Arrays:
+        self._refuse_tracked(index, values)
+        return super()._read(index, values)
+
+    def _refuse_tracked(self, index: int, values: Arrays) -> None:
+        """Raise if a value that is read before the call is an array that is traced or differentiated."""
         for declared, value in zip(self._signatures[index].readable, values):
             if self._is_tracked(value):
                 raise NoDerivativeError(
                     f"{self._signatures[index].name}: argument {declared.name!r} is read before the call, so that "
-                    "it can be neither traced nor differentiated; pass names, numbers or NumPy arrays"
+                    "it can be neither traced nor differentiated; pass names, numbers, lists of them, or a NumPy array "
+                    "that nothing traces"
                 )
-        return super()._read(index, values)
 
     def _unstacked(self, index: int, name: str, value: Any) -> dict[str, Any]:
         signature, callee = self._stack_of(index)
@@ -216,22 +228,3 @@ class FrameworkHandle(RobotHandle):
 
     def __repr__(self) -> str:
         return super().__repr__().replace("<RobotHandle", f"<{type(self).__name__}")
-
-
-class _Tables:
-    """The run-time tables of a handle as arrays of its framework, converted when they change."""
-
-    def __init__(self, handle: FrameworkHandle) -> None:
-        self._handle = handle
-        self._known: dict[str, tuple[Any, Any]] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        values = self._handle._parameters.arrays[name]  # noqa: SLF001 - it is part of the handle
-        known = self._known.get(name)
-        if known is None or known[0] is not values:
-            known = self._known[name] = (values, self._handle._array(values, "parameters", name))  # noqa: SLF001
-        return known[1]
-
-    def owns(self, array: Any) -> bool:
-        """Whether an array came from here."""
-        return any(array is known for _, known in self._known.values())

@@ -66,7 +66,8 @@ class JaxRobotHandle(FrameworkHandle):
 
     def _called(self, signature: Signature, values: Arrays) -> Arrays:
         given, arrays = self._given(signature, values)
-        stamp = self._stamp if any(self._tables.owns(array) for array in arrays) else None
+        is_own = any(array is table for array in arrays for table in self._tables.values())
+        stamp = self._stamp if is_own else None
         return tuple(call(self._operation(signature.name, given), arrays, stamp))
 
     def _repeat(self, steps: Steps) -> Arrays:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
+from torch._C._functorch import is_functorch_wrapped_tensor
 
 from grid_backends.frameworks import FrameworkHandle, Units
 from grid_backends.frameworks.steps import Steps
 from grid_backends.numpy.arguments import as_real
 from grid_backends.numpy.record import RobotRecord
 from grid_backends.torch.capture import GraphCallable, captured
-from grid_backends.torch.ops import call, operator_of, several, transforming
+from grid_backends.torch.ops import operator_of
+from grid_backends.torch.outputs import Tensors, several
 from grid_core.errors import ArgumentError
-
-Tensors = tuple[torch.Tensor, ...]
 
 
 class TorchRobotHandle(FrameworkHandle):
@@ -25,16 +26,22 @@ class TorchRobotHandle(FrameworkHandle):
     """
 
     framework = "torch"
-    xp = torch
+    xp = SimpleNamespace(
+        broadcast_to=torch.broadcast_to, concatenate=torch.concatenate, moveaxis=torch.movedim, stack=torch.stack
+    )  # vmap has no rule for torch.moveaxis
 
     def __init__(self, record: RobotRecord, units: Units) -> None:
         self._place = torch.device(record.device)
         self._type = getattr(torch, record.dtype)
+        self._read_once: dict[str, tuple[Any, ...]] = {}
         super().__init__(record, units)
+        self._parameters.watch(self._read_once.clear)
 
     def _array(self, value: Any, method: str, argument: str) -> torch.Tensor:
         if isinstance(value, torch.Tensor) and value.dtype is self._type and value.device.type == self._place.type:
             return value
+        if not isinstance(value, torch.Tensor) and torch.compiler.is_dynamo_compiling():
+            value = torch.as_tensor(value, device=self._place)  # compilers follow NumPy arrays too
         what = f"{method}: argument {argument!r}"
         if not isinstance(value, torch.Tensor):
             return torch.tensor(as_real(value, what, np.dtype(self.dtype)), dtype=self._type, device=self._place)
@@ -50,11 +57,35 @@ class TorchRobotHandle(FrameworkHandle):
         return torch.tensor(flat, dtype=self._type, device=self._place).reshape(shape)
 
     def _is_tracked(self, value: Any) -> bool:
-        return isinstance(value, torch.Tensor) and (value.requires_grad or value.device.type != "cpu")
+        if torch.compiler.is_dynamo_compiling():
+            return isinstance(value, (torch.Tensor, np.ndarray))
+        if not isinstance(value, torch.Tensor):
+            return False
+        is_known = value.device.type == "cpu" and not is_functorch_wrapped_tensor(value)
+        return bool(value.requires_grad) or not is_known
+
+    def _read(self, index: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if torch.compiler.is_dynamo_compiling():
+            self._refuse_tracked(index, values)
+            return self._read_once[self._reading(index, values)]
+        return super()._read(index, values)
+
+    @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+    def _reading(self, index: int, values: tuple[Any, ...]) -> str:
+        """Return where programs find what was read; when it is gone, they are compiled again."""
+        key = repr((index, values))
+        self._read_once[key] = tuple(map(self._tensors, super()._read(index, values)))
+        return key
+
+    def _tensors(self, value: Any) -> Any:
+        """Return what a reader gave as tensors: an array, nothing, or a tuple of arrays."""
+        if value is None:
+            return None
+        if isinstance(value, tuple):
+            return tuple(map(self._tensors, value))
+        return torch.tensor(value, device=self._place)
 
     def _evaluate(self, name: str, given: tuple[str, ...], arrays: Tensors) -> Tensors:
-        if transforming():
-            return call(self._operation(name, given), arrays)
         return several(getattr(torch.ops.grid_rbd, self._operator(name, given)).default(*arrays))
 
     @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]

@@ -11,58 +11,31 @@ import torch
 
 from grid_backends.frameworks.batches import common_batch
 from grid_backends.frameworks.operation import Operation
-from grid_backends.torch.transforms import function_of
+from grid_backends.torch.derivatives import differentiated
+from grid_backends.torch.mapping import mapped
+from grid_backends.torch.outputs import Tensors, several, single
 from grid_core.errors import GridError
-
-Tensors = tuple[torch.Tensor, ...]
 
 NAMESPACE = "grid_rbd"
 
 _library = torch.library.Library(NAMESPACE, "FRAGMENT")
 _operators: dict[str, Any] = {}
-_functions: dict[str, Any] = {}
 _lock = threading.Lock()
 
 
 def operator_of(operation: Operation) -> Any:
     """Return the operator of an operation, ``torch.ops.grid_rbd.<key>``: tensors in and out, one or a tuple of them."""
-    return _known(_operators, operation, _defined)
+    known = _operators.get(operation.key)
+    if known is None:
+        with _lock:
+            known = _operators.get(operation.key) or _defined(operation)
+            _operators[operation.key] = known
+    return known
 
 
 def call(operation: Operation, tensors: Sequence[torch.Tensor]) -> Tensors:
     """Call an operation, so that PyTorch can differentiate, map or record it; return its outputs, also a single one."""
-    if transforming():
-        function = _known(_functions, operation, _function)
-        return several(function.apply(*tensors))
-    return _evaluate(operation, tensors)
-
-
-def _evaluate(operation: Operation, tensors: Sequence[torch.Tensor]) -> Tensors:
     return several(operator_of(operation)(*tensors))
-
-
-def transforming() -> bool:
-    """Whether a transform of ``torch.func`` is at work, which does not look into operators."""
-    return bool(torch._C._are_functorch_transforms_active())  # noqa: SLF001 - autograd.Function asks the same
-
-
-def several(result: Any) -> Tensors:
-    """Return the outputs of an operator, also a single one."""
-    return (result,) if isinstance(result, torch.Tensor) else tuple(result)
-
-
-def _known(made: dict[str, Any], operation: Operation, make: Callable[[Operation], Any]) -> Any:
-    """Return what stands for an operation; equal ones, of several handles too, share it."""
-    known = made.get(operation.key)
-    if known is None:
-        with _lock:
-            known = made.get(operation.key) or make(operation)
-            made[operation.key] = known
-    return known
-
-
-def _function(operation: Operation) -> Any:
-    return function_of(operation, _evaluate, call, _backward(operation))
 
 
 def _defined(operation: Operation) -> Any:
@@ -74,15 +47,15 @@ def _defined(operation: Operation) -> Any:
     _library.impl(operation.key, _unpacked(operation, _on_cpu), "CPU")
     _library.impl(operation.key, _unpacked(operation, _on_cuda), "CUDA")
     torch.library.register_fake(name, _unpacked(operation, _empty), lib=_library)
-    torch.library.register_autograd(name, _backward(operation), setup_context=_save, lib=_library)
-    return getattr(getattr(torch.ops, NAMESPACE), operation.key).default
+    operator = getattr(getattr(torch.ops, NAMESPACE), operation.key).default
+    _library.impl(operation.key, differentiated(operation, operator, call), "Autograd", with_keyset=True)
+    _library.impl(operation.key, mapped(operation, operator), "FuncTorchBatched")
+    return operator
 
 
 def _unpacked(operation: Operation, kernel: Callable[[Operation, Tensors], Tensors]) -> Callable[..., Any]:
-    """Return a kernel of one output, or of a tuple of several."""
-    if len(operation.outputs) > 1:
-        return lambda *tensors: kernel(operation, tensors)
-    return lambda *tensors: kernel(operation, tensors)[0]
+    """Return a kernel of tensors, as operators have them."""
+    return lambda *tensors: single(kernel(operation, tensors))
 
 
 def _empty(operation: Operation, tensors: Tensors) -> Tensors:
@@ -121,32 +94,3 @@ def _on_cuda(operation: Operation, tensors: Tensors) -> Tensors:
 def _check(result: Any, operation: Operation) -> None:
     if result is NotImplemented:
         raise GridError(f"{operation.name}: the runner refused canonical arguments; this is a defect, please report it")
-
-
-def _save(ctx: Any, inputs: Tensors, output: Any) -> None:  # noqa: ARG001
-    ctx.save_for_backward(*inputs)
-
-
-def _backward(operation: Operation) -> Callable[..., Any]:
-    """Return the rule that an operation is differentiated by: one call of the product with slopes along its outputs."""
-
-    def backward(ctx: Any, *slopes: torch.Tensor | None) -> Any:
-        tensors = dict(zip(operation.given, ctx.saved_tensors))
-        moving = tuple(name for name, needed in zip(operation.given, ctx.needs_input_grad) if needed)
-        given = {o.name: s for o, s in zip(operation.outputs, slopes) if s is not None}
-        found: dict[str, torch.Tensor] = {}
-        if moving and given:
-            derived = operation.slopes(moving, tuple(given))
-            results = call(derived.operation, [*(tensors[name] for name in derived.kept), *given.values()])
-            found = {name: results[at] for name, at in zip(moving, derived.picked)}
-        gradients = tuple(_shared(found.get(a.name), tensors[a.name], len(a.shape)) for a in operation.arguments)
-        return gradients if len(gradients) > 1 else gradients[0]
-
-    return backward
-
-
-def _shared(slope: torch.Tensor | None, tensor: torch.Tensor, axes: int) -> torch.Tensor | None:
-    """Return the slope along an argument, which is a sum if all samples share it."""
-    if slope is None or slope.ndim == tensor.ndim:
-        return slope
-    return slope.sum(tuple(range(slope.ndim - axes)))
