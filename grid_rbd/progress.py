@@ -74,7 +74,7 @@ def _bar(units: int, name: str) -> Iterator[Progress]:
         TimeElapsedColumn(),
         TextColumn("[dim]{task.description}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True, emoji=False), transient=True) as bar:
         task = bar.add_task("", total=units, robot=escape(name))
         running: dict[str, None] = {}
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from grid_core.plugins.manager import load_catalogue
 from grid_rbd.cli.options import BuildFlags, CacheDir, JsonFlag, RobotArgument, Threads, with_build_flags
@@ -81,5 +82,6 @@ def _print_table(timings: list[Timing]) -> None:
     console.print(rows)
     first = timings[0]
     console.print(
-        f"\nnanoseconds per sample, {first.robot}, {first.dtype}, {count_text(first.threads, 'thread')}", style="dim"
+        f"\nnanoseconds per sample, {escape(first.robot)}, {first.dtype}, {count_text(first.threads, 'thread')}",
+        style="dim",
     )

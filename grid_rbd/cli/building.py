@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from grid_core.errors import OptionError
 from grid_rbd.cli.failures import FAILURE
@@ -75,8 +76,8 @@ def build_command(
         return
     size = f"{count_text(len(facts['units']), 'unit')}, {bytes_text(facts['bytes'])}"
     console = results()
-    console.print(f"[green]✓[/] [bold]{chosen}[/]: {size}, {time.perf_counter() - began:.1f} s")
-    console.print(f'  robot = grid_rbd.get_robot("{chosen}")', style="dim", soft_wrap=True)
+    console.print(f"[green]✓[/] [bold]{escape(chosen)}[/]: {size}, {time.perf_counter() - began:.1f} s")
+    console.print(f'  robot = grid_rbd.get_robot("{escape(chosen)}")', style="dim", soft_wrap=True)
 
 
 def _build_from_plan(plan: Path, shard: str | None, cache_dir: Path | None, *, as_json: bool) -> None:
@@ -84,7 +85,7 @@ def _build_from_plan(plan: Path, shard: str | None, cache_dir: Path | None, *, a
     if as_json:
         write_json(report)
         return
-    console, name = results(), report["name"]
+    console, name = results(), escape(report["name"])
     console.print(f"{count_text(len(report['built']), 'unit')} of [bold]{name}[/] built", soft_wrap=True)
     if report["registered"]:
         console.print(f"[green]✓[/] [bold]{name}[/] is complete and registered", soft_wrap=True)
@@ -141,7 +142,8 @@ def generate_command(
     if as_json:
         write_json(facts)
         return
-    results().print(f"[green]✓[/] {output}: {bytes_text(facts['bytes'])}, namespace {namespace}", soft_wrap=True)
+    size = bytes_text(facts["bytes"])
+    results().print(f"[green]✓[/] {escape(str(output))}: {size}, namespace {namespace}", soft_wrap=True)
 
 
 @contextlib.contextmanager

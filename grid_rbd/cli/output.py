@@ -36,12 +36,12 @@ class _Results(Console):
 
 def results() -> Console:
     """Return the console of standard output; not made once for all, since tests replace the stream."""
-    return _Results(highlight=False)
+    return _Results(highlight=False, emoji=False)
 
 
 def errors() -> Console:
     """Return the console of standard error."""
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, emoji=False)
 
 
 def replace_unencodable() -> None:

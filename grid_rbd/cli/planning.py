@@ -46,7 +46,7 @@ def plan_command(
         return
     console.print(units)
     identity = report["build_identity"]
-    console.print(f"\n{report['name']} in {report['store_dir']}", style="dim", soft_wrap=True)
+    console.print(f"\n{escape(report['name'])} in {escape(report['store_dir'])}", style="dim", soft_wrap=True)
     console.print(f"{escape(compiler_text(identity['compiler']))}, {identity['level']}", style="dim")
     console.print("everything is stored" if report["cached"] else _total(report))
     if report["forbidden"]:

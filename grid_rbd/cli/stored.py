@@ -55,7 +55,7 @@ def show_command(
     base = "floating" if model["floating_base"] else "fixed"
     console.print(f"[bold]{escape(name)}[/]  {base} base, nq {model['nq']}, nv {model['nv']}, {model['nb']} bodies")
     console.print(f"{options['dtype']}, {robot['level']}, {_joint_dynamics(options['settings'])}")
-    console.print(f"in {robot['store']}\n", style="dim", soft_wrap=True)
+    console.print(f"in {escape(robot['store'])}\n", style="dim", soft_wrap=True)
     console.print(_joints(robot["joints"]))
     console.print()
     units = table("algorithm", "size", "compiled in", "key", right=("size", "compiled in"))

@@ -41,7 +41,7 @@ def list_tiers(as_json: JsonFlag = False) -> None:
         rows.add_row(escape(tier.url), "yes" if tier.write else "no", checked, f"{tier.timeout:g} s")
     console = results()
     console.print(rows if settings.tiers else "there are no tiers; 'grid-rbd tiers add URL' adds one")
-    console.print(f"\n{_manner(settings)}", style="dim", soft_wrap=True)
+    console.print(f"\n{escape(_manner(settings))}", style="dim", soft_wrap=True)
 
 
 @tiers_app.command("add")
@@ -182,7 +182,7 @@ def _keep(settings: TiersSettings, *, as_json: bool) -> None:
     if as_json:
         write_json(_document(settings))
         return
-    results().print(f"[green]✓[/] {path}", soft_wrap=True)
+    results().print(f"[green]✓[/] {escape(str(path))}", soft_wrap=True)
 
 
 def _document(settings: TiersSettings) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Group
+from rich.markup import escape
 from rich.table import Table
 
 from grid_core.toolchains import detect_level, find_compiler
@@ -84,16 +85,16 @@ def _document(trial: Trial, description: Path) -> dict[str, Any]:
 def page(trial: Trial, robot: str) -> Group:
     """Return what is printed about a trial."""
     handle, compiler = trial.robot, find_compiler()
-    base = "floating" if handle.floating_base else "fixed"
+    joints, base = count_text(len(handle.joint_names), "joint"), "floating" if handle.floating_base else "fixed"
     return Group(
-        f"\n[bold]{Path(robot).stem}[/]  {count_text(len(handle.joint_names), 'joint')}, {base} base, nv {handle.nv}",
-        f"[dim]grid-rbd {__version__}, {compiler.version.splitlines()[0]}, {detect_level()}\n",
+        f"\n[bold]{escape(Path(robot).stem)}[/]  {joints}, {base} base, nv {handle.nv}",
+        f"[dim]grid-rbd {__version__}, {escape(compiler.version.splitlines()[0])}, {detect_level()}\n",
         _table(trial),
         f"\n[dim]ns: nanoseconds per sample, one thread, batch {trial.batch}"
         "\nerror: difference from the reference evaluation, relative to the largest entry\n",
         _verdict(trial),
         f"[dim]built in {trial.build_seconds:.1f} s, measured in {trial.measure_seconds:.1f} s\n",
-        f'next: robot = grid_rbd.load_robot("{robot if robot.endswith(".urdf") else "your_robot.urdf"}")',
+        f'next: robot = grid_rbd.load_robot("{escape(robot) if robot.endswith(".urdf") else "your_robot.urdf"}")',
     )
 
 

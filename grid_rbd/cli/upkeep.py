@@ -106,7 +106,7 @@ def gc_command(
     gone = count_text(len(report["reasons"]), "entry", "entries")
     freed = bytes_text(report["entries_bytes"] + report["objects_bytes"])
     console.print(f"{gone}, {freed} {verb}; {report['entries_kept']} kept")
-    console.print(report["cache_dir"], style="dim", soft_wrap=True)
+    console.print(escape(report["cache_dir"]), style="dim", soft_wrap=True)
     if rows.row_count and not execute:
         console.print("the same command with --execute removes them", style="dim")
 
@@ -118,7 +118,7 @@ def root_command(cache_dir: CacheDir = None, as_json: JsonFlag = False) -> None:
         write_json(report)
         return
     console = results()
-    console.print(report["cache_dir"], soft_wrap=True)
+    console.print(escape(report["cache_dir"]), soft_wrap=True)
     if report["roots"]:
         rows = table("root", "kind", "entries", "size", right=("entries", "size"))
         for root in report["roots"]:
@@ -149,7 +149,7 @@ def stats_command(cache_dir: CacheDir = None, as_json: JsonFlag = False) -> None
         console.print()
         console.print(_tiers(report["tiers"]))
     console.print(f"\n{count_text(report['robots'], 'robot')}, {bytes_text(report['bytes'])}")
-    console.print(report["cache_dir"], style="dim", soft_wrap=True)
+    console.print(escape(report["cache_dir"]), style="dim", soft_wrap=True)
 
 
 def _tiers(counts: Mapping[str, Mapping[str, int]]) -> Any:
@@ -169,7 +169,7 @@ def config_command(cache_dir: CacheDir = None, as_json: JsonFlag = False) -> Non
         return
     rows = table("setting", "value", "from", "meaning")
     for setting in found:
-        rows.add_row(setting.name, escape(_text(setting.value)), setting.origin, f"[dim]{setting.meaning}")
+        rows.add_row(setting.name, escape(_text(setting.value)), escape(setting.origin), f"[dim]{setting.meaning}")
     results().print(rows)
 
 
