@@ -22,6 +22,8 @@ ENVIRONMENT = "GRID_RBD_CONFIG_DIR"
 FILE = "tiers.json"
 READ_ONLY = ("http", "https")
 """Protocols that nothing is written to."""
+LOCAL = ("file", "local")
+"""Protocols of this machine's file systems, where a relative path would lead elsewhere from every working directory."""
 TIMEOUT = 20.0
 
 
@@ -52,14 +54,19 @@ class TierSettings:
     def __post_init__(self) -> None:
         """Refuse what cannot be a tier."""
         _check_types(self, url=str, write=bool, timeout=(int, float), verify=bool, options=dict)
-        protocol = urlsplit(self.url).scheme
-        if urlsplit(self.url).password is not None:
+        parts = urlsplit(self.url)
+        protocol = parts.scheme
+        if parts.password is not None:
             raise TierSettingsError(
                 f"a {protocol} tier has a password in its URL, which messages would show; give it as an option"
             )
         if not protocol:
             raise TierSettingsError(
                 f"tier {self.url!r} has no protocol; give a URL such as file:///shared/robots or s3://bucket/robots"
+            )
+        if protocol in LOCAL and (parts.netloc or not parts.path.startswith("/")):
+            raise TierSettingsError(
+                f"tier {self.url!r} is not an absolute path; give one, behind three slashes: file:///shared/robots"
             )
         if self.write and protocol in READ_ONLY:
             raise TierSettingsError(f"tier {self.url!r}: nothing can be written by {protocol}; leave write out")

@@ -254,6 +254,8 @@ def test_two_builders_whose_compilers_differ_leave_both_results_whole(
         ('{"tiers": [], "sign_with": 3, "fallback": true}', "sign_with is 3, expected str or NoneType"),
         ('{"tiers": [], "sign_with": null, "fallback": "off"}', "fallback is 'off', expected bool"),
         ('{"tiers": [{"url": "no protocol"}], "sign_with": null, "fallback": true}', "has no protocol"),
+        ('{"tiers": [{"url": "file://a"}], "sign_with": null, "fallback": true}', "'file://a' is not an absolute path"),
+        ('{"tiers": [{"url": "file:a/b"}], "sign_with": null, "fallback": true}', "'file:a/b' is not an absolute path"),
         ('{"tiers": [{"url": "file:///a", "timeout": 0}], "sign_with": null, "fallback": true}', "timeout is 0"),
         (
             '{"tiers": [{"url": "file:///a", "write": true}], "sign_with": null, "fallback": true}',
