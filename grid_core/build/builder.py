@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from grid_core.build.compilers import Compiler
 from grid_core.build.models import read_model, stored_model
-from grid_core.build.plan import Plan, UnitPlan
+from grid_core.build.plan import Plan, UnitPlan, stored_unit
 from grid_core.build.request import RobotRequest
 from grid_core.build.unit import render_unit
 from grid_core.errors import OptionError
@@ -121,8 +121,8 @@ def build_unit(
     *,
     force: bool = False,
 ) -> tuple[Entry, bool]:
-    """Build one unit, or take it from a tier of the store; return its entry and whether a compiler ran."""
-    if not force and (found := store.fetch(input_key)):
+    """Build one unit unless the store or one of its tiers has it; return its entry and whether a compiler ran."""
+    if not force and (found := stored_unit(input_key, store) or store.fetch(input_key)):
         return found, False
     unit, compiled = render_unit(request, compiler, algorithm, model), False
 

@@ -107,11 +107,16 @@ def make_plan(request: RobotRequest, store: Store, before: Mapping[str, Mapping[
     return Plan(request, compiler, tuple(units))
 
 
+def stored_unit(input_key: Key, store: Store) -> Entry | None:
+    """Return the unit that a request led to before, if it is there and whole."""
+    action = store.lookup(input_key.digest)
+    return store.get(action.content, verify=True) if action else None
+
+
 def _looked_up(algorithm: str, key: Key, store: Store, before: Mapping[str, str] | None) -> UnitPlan:
-    action = store.lookup(key.digest)
-    if action and (entry := store.get(action.content, verify=True)):
+    if entry := stored_unit(key, store):
         return UnitPlan(algorithm, key, entry, "")
-    if action:
+    if store.lookup(key.digest):
         return UnitPlan(algorithm, key, None, "its files are damaged or no longer in the store")
     if before is None:
         return UnitPlan(algorithm, key, None, "it has not been built before")

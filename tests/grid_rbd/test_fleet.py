@@ -124,6 +124,16 @@ def job(root: Path) -> dict[str, Any]:
     return dict(job)
 
 
+def test_a_job_that_is_run_again_generates_nothing(
+    job: dict[str, Any], stub: Stub, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub.compiled()
+    monkeypatch.setattr("grid_core.build.builder.render_unit", lambda *_: pytest.fail("it was generated again"))
+    again = BuiltUnit(**run_job(job))
+    assert (again.compiled, stub.compiled()) == (False, [])
+    assert Store(root).get(again.content_key)
+
+
 def test_workers_refuse_another_compiler(job: dict[str, Any]) -> None:
     other = {**job, "toolchain": {**job["toolchain"], "version": "99.1"}}
     with pytest.raises(
