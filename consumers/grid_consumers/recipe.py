@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -156,11 +157,11 @@ def _check_flags(flags: tuple[str, ...], link_flags: tuple[str, ...]) -> None:
                 raise OptionError(
                     f"{argument} has {flag!r}, a file whose changes nobody would see; write out its options"
                 )
+            if OWN_OPTIONS.fullmatch(flag):
+                raise OptionError(f"{argument} has {flag!r}, which the build sets itself; leave it out")
     for flag in flags:
         if flag.startswith(INCLUDE_OPTIONS):
             raise OptionError(f"extra_flags has {flag!r}; give the folder as an entry of include_dirs")
-        if OWN_OPTIONS.fullmatch(flag):
-            raise OptionError(f"extra_flags has {flag!r}, which the build sets itself; leave it out")
 
 
 def _paths(value: Any, argument: str, exists: Callable[[Path], bool], kind: str) -> tuple[Path, ...]:
@@ -189,7 +190,7 @@ def _texts(value: Any, argument: str) -> tuple[str, ...]:
 def _defines(value: Any) -> tuple[str, ...]:
     given = [] if value is None else value
     if isinstance(given, Mapping):
-        given = [str(name) if v is None else f"{name}={_number(v)}" for name, v in given.items()]
+        given = [_definition(name, v) for name, v in given.items()]
     definitions = _entries(given, "defines", "NAME or NAME=VALUE")
     for definition in definitions:
         if not isinstance(definition, str) or not DEFINE.fullmatch(definition) or "\0" in definition:
@@ -197,9 +198,13 @@ def _defines(value: Any) -> tuple[str, ...]:
     return tuple(definitions)
 
 
-def _number(value: Any) -> Any:
-    """Return a truth value as the number that C++ takes for it."""
-    return int(value) if isinstance(value, bool) else value
+def _definition(name: Any, value: Any) -> str:
+    """Return ``NAME=VALUE``; a truth value is the number that C++ takes for it."""
+    if value is None:
+        return str(name)
+    if not isinstance(value, (str, Real)):
+        raise OptionError(f"defines has {value!r:.80} for {name!r:.80}, expected text, a number, or None for no value")
+    return f"{name}={int(value) if isinstance(value, bool) else value}"
 
 
 def _entries(value: Any, argument: str, expected: str) -> list[Any]:

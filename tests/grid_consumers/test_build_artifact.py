@@ -148,6 +148,8 @@ WRONG = {
     "header": ({"headers": ["gone.hpp"]}, "headers has '.*', but there is no such file"),
     "folder": ({"include_dirs": ["gone"]}, "include_dirs has '.*', but there is no such folder"),
     "define": ({"defines": ["2X"]}, "defines has '2X', expected NAME or NAME=VALUE"),
+    "object": ({"defines": {"X": object()}}, "defines has <object object at .*> for 'X', expected text, a number"),
+    "link output": ({"link_flags": ["-o", "x"]}, "link_flags has '-o', which the build sets itself"),
     "defines": ({"defines": "X"}, "defines is 'X', expected a sequence"),
     "include option": ({"extra_flags": ["-Isrc"]}, "'-Isrc'; give the folder as an entry of include_dirs"),
     "own option": ({"extra_flags": ["-MD"]}, "'-MD', which the build sets itself"),
