@@ -202,7 +202,7 @@ def _definition(name: Any, value: Any) -> str:
     """Return ``NAME=VALUE``; a truth value is the number that C++ takes for it."""
     if value is None:
         return str(name)
-    if not isinstance(value, (str, Real)):
+    if not isinstance(value, (str, int, Real)):
         raise OptionError(f"defines has {value!r:.80} for {name!r:.80}, expected text, a number, or None for no value")
     return f"{name}={int(value) if isinstance(value, bool) else value}"
 
