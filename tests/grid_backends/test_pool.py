@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -75,27 +76,58 @@ def test_many_callers_at_once(heavy: Any) -> None:
         list(executor.map(calls, range(8)))
 
 
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore:.*fork.*JAX:RuntimeWarning")  # where other tests of this process used it
+FORKING = (
+    "ignore:.*multi-threaded.*fork:DeprecationWarning",
+    "ignore:.*fork.*JAX:RuntimeWarning",  # where other tests of this process used it
+)
+
+
+@pytest.mark.filterwarnings(*FORKING)
 def test_forked_children_get_a_pool_of_their_own(heavy: Any, native: ModuleType) -> None:
+    def has_fresh_pool() -> bool:
+        fresh = native.workers() == 0
+        result, answer = run(heavy, 1003, 3)
+        return fresh and native.workers() == 2 and np.allclose(result, answer)
+
     run(heavy, 1003, 4)
     with ThreadPoolExecutor(2) as executor:
         busy = [executor.submit(run, heavy, 257, 3) for _ in range(200)]
         for _ in range(3):
-            assert exit_code(heavy, native) == 0
+            assert holds_in_child(has_fresh_pool)
         for future in busy:
             np.testing.assert_allclose(*future.result())
 
 
-def exit_code(heavy: Any, native: ModuleType) -> int:
+@pytest.mark.filterwarnings(*FORKING)
+def test_brief_calls_wake_workers_in_bursts_only(
+    native: ModuleType, model: Model, compile_unit: Callable[..., Path]
+) -> None:
+    """A worker is awake for 50 microseconds: for calls that are further apart, waking it would be in vain."""
+    brief = open_unit(compile_unit(OPERATIONS=1_000), make_record(model).signatures["toy"])
+    arguments = (*sample(1003), None, None, None, None)
+
+    def wakes_in_bursts() -> bool:
+        for _ in range(20):
+            brief(arguments, None, 2)
+            pause = time.perf_counter() + 1e-4
+            while time.perf_counter() < pause:
+                pass
+        stayed_alone = native.workers() == 0
+        for _ in range(1000):
+            brief(arguments, None, 2)
+        return stayed_alone and native.workers() == 1
+
+    assert holds_in_child(wakes_in_bursts)
+
+
+def holds_in_child(holds: Callable[[], bool]) -> bool:
+    """Return what a function finds in a forked child, whose pool is a fresh one."""
     pid = os.fork()
     if pid == 0:
         code = 1
         try:
             signal.alarm(20)  # a child that hangs is a failure
-            fresh = native.workers() == 0
-            result, answer = run(heavy, 1003, 3)
-            code = 0 if fresh and native.workers() == 2 and np.allclose(result, answer) else 2
+            code = 0 if holds() else 2
         finally:
             os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

@@ -15,10 +15,11 @@ namespace grid {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr int kMaxWorkers = 1023;
 constexpr size_t kStackBytes = size_t{16} << 20;  // units keep their workspace on the stack
 constexpr auto kSpin = std::chrono::microseconds(50);
-constexpr auto kBurst = std::chrono::microseconds(200);
 
 std::atomic<Pool*> current{nullptr};  // never deleted: workers may outlive every static object
 
@@ -37,14 +38,14 @@ inline void relax() {
 // Returns whether `ready` became true.
 template <class Ready>
 bool spin_until(Ready ready) {
-    const auto deadline = std::chrono::steady_clock::now() + kSpin;
+    const auto deadline = Clock::now() + kSpin;
     do {
         for (int i = 0; i < 32; ++i) {
             if (ready()) return true;
             relax();
         }
         sched_yield();
-    } while (std::chrono::steady_clock::now() < deadline);
+    } while (Clock::now() < deadline);
     return ready();
 }
 
@@ -75,6 +76,8 @@ void Loop::work(int own) {
     }
 }
 
+void Loop::work_alone() { body_(context_, 0, share_[shares_ - 1].end); }
+
 bool Loop::exhausted() const {
     return std::all_of(share_, share_ + shares_, [](const Share& share) {
         return share.next.load(std::memory_order_relaxed) >= share.end;
@@ -93,20 +96,20 @@ Pool& Pool::get() {
 void Pool::watch_forks() { pthread_atfork(nullptr, nullptr, forget_pool); }
 
 void Pool::run(Loop& loop, bool brief) {
-    const bool burst = in_burst();
-    if (brief && !burst && sleeping_ == workers_) {
+    if (brief && sleeping_ == workers_ && !in_burst()) {
+        loop.work_alone();
+    } else {
+        open(loop);
         loop.work(0);
-        return;
+        close(loop);
     }
-    open(loop);
-    loop.work(0);
-    close(loop);
+    last_end_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-// Whether the last call was a moment ago.
-bool Pool::in_burst() {
-    const int64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-    return now - last_run_.exchange(now, std::memory_order_relaxed) < kBurst / std::chrono::nanoseconds(1);
+// Whether the last call ended so short ago that a worker that took part in it would still be awake.
+bool Pool::in_burst() const {
+    const Clock::duration since = Clock::now().time_since_epoch() - Clock::duration(last_end_.load());
+    return since < kSpin;
 }
 
 void* Pool::enter(void* pool) {

@@ -23,6 +23,9 @@ class Loop {
     // Does pieces until none is left, those of share `own` first.
     void work(int own);
 
+    // Does all of it in one piece, for a loop that no other thread was told of.
+    void work_alone();
+
    private:
     friend class Pool;
 
@@ -53,8 +56,8 @@ class Pool {
     static void watch_forks();
 
     // Runs the loop, in which the calling thread takes part, and returns when all of it is done.
-    // Any number of threads may call at once. A `brief` loop wakes sleeping workers only when calls come in a burst:
-    // waking costs microseconds, workers that just finished other work are still awake.
+    // Any number of threads may call at once. A `brief` loop wakes sleeping workers only when calls come in a burst, so
+    // that the next call finds them awake: waking costs microseconds.
     void run(Loop& loop, bool brief);
 
     int workers() const { return workers_.load(std::memory_order_relaxed); }
@@ -63,7 +66,7 @@ class Pool {
     static void* enter(void* pool);
     void serve();
     void grow(int workers);
-    bool in_burst();
+    bool in_burst() const;
     void open(Loop& loop);
     void close(Loop& loop);
     Loop* join(int& share);
@@ -77,7 +80,7 @@ class Pool {
     std::atomic<uint64_t> epoch_{0};  // counts opened loops: what idle workers watch
     std::atomic<int> workers_{0};
     std::atomic<int> sleeping_{0};  // changed under the mutex only
-    std::atomic<int64_t> last_run_{0};
+    std::atomic<int64_t> last_end_{0};
 };
 
 }  // namespace grid
