@@ -102,14 +102,14 @@ def test_forked_children_get_a_pool_of_their_own(heavy: Any, native: ModuleType)
 def test_brief_calls_wake_workers_in_bursts_only(
     native: ModuleType, model: Model, compile_unit: Callable[..., Path]
 ) -> None:
-    """A worker is awake for 50 microseconds: for calls that are further apart, waking it would be in vain."""
+    """A worker stays awake for 100 microseconds: for calls that are further apart, waking it would be in vain."""
     brief = open_unit(compile_unit(OPERATIONS=1_000), make_record(model).signatures["toy"])
     arguments = (*sample(1003), None, None, None, None)
 
     def wakes_in_bursts() -> bool:
         for _ in range(20):
             brief(arguments, None, 2)
-            pause = time.perf_counter() + 1e-4
+            pause = time.perf_counter() + 1.5e-4
             while time.perf_counter() < pause:
                 pass
         stayed_alone = native.workers() == 0

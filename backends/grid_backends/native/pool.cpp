@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kMaxWorkers = 1023;
 constexpr size_t kStackBytes = size_t{16} << 20;  // units keep their workspace on the stack
-constexpr auto kSpin = std::chrono::microseconds(50);
+constexpr auto kSpin = std::chrono::microseconds(100);
 
 std::atomic<Pool*> current{nullptr};  // never deleted: workers may outlive every static object
 
