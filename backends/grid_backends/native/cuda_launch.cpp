@@ -39,39 +39,42 @@ Parameter parameter(const KernelVariant& variant, const Operands& operands, size
     return result;
 }
 
-// Cycles that a batch takes, about. Each instruction of a kernel runs once for 32 samples, and what takes time is to fetch
-// it, to wait for values that registers have no room for, and to copy outputs; blocks of a cluster also wait for each
-// other after every stage. Fitted to eleven algorithms of three robots in both precisions on an H200, with batches of 16
-// to 65536: the shape chosen took at most 1.21 times what the best one did. Kernels of one warp have become faster since,
-// by their order of work: in double precision it is sometimes 1.4 times, until somebody fits again.
-double estimate(const Shape& shape, int64_t batch, int multiprocessors, bool is_double) {
-    constexpr int kCached = 9400;   // instructions that stay in the caches of a multiprocessor
-    constexpr double kCache = 1e5;  // bytes of its first cache that the memory of threads may take
-    const bool cached = shape.instructions < kCached;
+// Cycles that a batch takes for values that registers have no room for. Each is waited for, and what the first cache has
+// no room for, beside the shared memory of blocks, comes from the second one, again and again in a long kernel.
+double spill(const Shape& shape, double groups, int multiprocessors, int64_t scalar_bytes) {
+    constexpr double kCache = 256 << 10;  // bytes of the first cache, shared memory included
+    const double waves = std::ceil(groups / shape.resident);
+    const double blocks = std::max(1.0, std::min<double>(groups, shape.resident) / multiprocessors);  // of one
+    const double room = std::max(0.0, kCache - blocks * static_cast<double>(shape.shared_bytes));
+    const double missed = std::max(0.0, shape.local_bytes - room / (blocks * shape.warps * kLanes));  // of a thread
+    const double waited = waves * 66.0 * shape.local_bytes / static_cast<double>(scalar_bytes);
+    return std::max(waited, std::max(1.0, groups / multiprocessors) * shape.instructions * missed / 920);
+}
+
+// Cycles that a batch takes, about, without what all shapes share. Each instruction of a kernel runs once for 32 samples,
+// and what takes time is to fetch it, to wait for other warps after a stage, to copy outputs entry by entry, and to spill.
+// Fitted to ten algorithms of three robots in both precisions on an H200, with batches of 16 to 65536 and for the arm 2^20:
+// the shape chosen took at most 1.19 times what the best one did. Of clusters only what outputs cost is fitted anew.
+double estimate(const Shape& shape, int64_t batch, int multiprocessors, int64_t scalar_bytes) {
+    constexpr int kCached = 8000;  // instructions that stay in a multiprocessor's cache of 128 KB
     const auto groups = static_cast<double>((batch + kLanes - 1) / kLanes);
     const double waves = std::ceil(groups / shape.resident);
     const double busy = std::min(1.0, groups * shape.blocks / multiprocessors);
-    double words = 0;  // of the outputs of a sample
-    for (const auto& output : shape.outputs) words += static_cast<double>(output.second) * (is_double ? 2 : 1);
-    const double copied = words / (shape.warps * shape.blocks);
+    double entries = 0;  // of the outputs of a sample
+    for (const auto& output : shape.outputs) entries += static_cast<double>(output.second);
+    const double copied = 120 * entries / (shape.warps * shape.blocks);
     if (shape.blocks > 1) {
         const double crowded = 1 + 2.4 * busy * busy * busy;
-        return waves * crowded * (0.49 * shape.instructions + 120.0 * shape.stages + 70 * copied);
+        return waves * crowded * (0.49 * shape.instructions + 120.0 * shape.stages + copied);
     }
-    double cycles = cached ? 2.7 : 4.85;  // of an instruction
+    double cycles = 1.1;  // of an instruction
     if (shape.warps > 1) {
-        const double contention = std::pow(busy, 0.65);  // all multiprocessors want the same instructions
-        const double warp = (cached ? 5.8 : 7.3) / shape.warps * (1 + 0.29 * contention);
-        cycles = std::max(warp, 1.2 + 0.85 * contention);
+        const double missed = shape.instructions < kCached ? 0 : 2.5 / shape.warps;  // warps miss side by side
+        cycles = 0.3 + missed + 1.2 * std::sqrt(busy);  // all multiprocessors want the same instructions
     }
-    double spilled = shape.local_bytes / 5200.0;  // other warps of the block work meanwhile
-    if (shape.warps <= 2) {
-        const double resident = std::min<double>(groups, shape.resident);
-        const double taken = resident / multiprocessors * kLanes * shape.local_bytes * (shape.warps == 2 ? 0.27 : 1);
-        spilled = (is_double ? 0.75 : 0.23) * taken / kCache;
-    }
-    const double work = cycles * (1 + spilled) * shape.instructions;
-    return waves * (work + 0.8 * static_cast<double>(shape.scratch) + (70 + 8.4 * busy) * copied);
+    const double far = 1.5 * static_cast<double>(shape.scratch);
+    const double work = cycles * shape.instructions + 80.0 * shape.stages + copied + far;
+    return waves * work + spill(shape, groups, multiprocessors, scalar_bytes);
 }
 
 bool same_inputs(const KernelVariant& a, const Variant& b) { return a.sources == b.sources; }
@@ -122,8 +125,8 @@ const Shape& Launcher::shape(uint64_t given, int64_t batch) const {
     }
     if (const Shape* chosen = profiled(all, batch)) return *chosen;
     const int multiprocessors = unit_->device().multiprocessors;
-    const auto sooner = [=, is_double = unit_->scalar_bytes == 8](const Shape* a, const Shape* b) {
-        return estimate(*a, batch, multiprocessors, is_double) < estimate(*b, batch, multiprocessors, is_double);
+    const auto sooner = [=, bytes = unit_->scalar_bytes](const Shape* a, const Shape* b) {
+        return estimate(*a, batch, multiprocessors, bytes) < estimate(*b, batch, multiprocessors, bytes);
     };
     return **std::min_element(all.shapes.begin(), all.shapes.end(), sooner);
 }
