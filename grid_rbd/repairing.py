@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from grid_consumers import record as record_of_artifact
 from grid_consumers.loading import described
 from grid_core.build import build, make_plan
 from grid_core.build.entry import make_record, recorded_request
-from grid_core.build.record import faults, usable_record
+from grid_core.build.record import faults, is_foreign
 from grid_core.errors import GridError
 from grid_rbd.basics import open_store
 from grid_rbd.keywords import checked_keywords
@@ -69,15 +70,17 @@ def verify_cache(cache_dir: str | Path | None = None) -> dict[str, Any]:
 def repair_cache(cache_dir: str | Path | None = None) -> dict[str, Any]:
     """Move what :func:`verify_cache` finds to quarantine, and build the robots again that need it.
 
-    A robot is built from the description that is kept with it. If that is lost too, its name is forgotten. So are
-    artifacts of consumers that lost their files: their projects build them again.
+    A robot is built from the description that is kept with it. If that is lost too, or its record, its name is
+    forgotten. So are artifacts of consumers that lost their files or their record: their projects build them again.
+    What another version wrote stays.
 
     Returns
     -------
     dict
         ``cache_dir``; ``damaged`` as in :func:`verify_cache`; ``robots``, a list of ``{"name", "outcome", "reason"}``
         with the outcomes ``"rebuilt"``, ``"forgotten"`` and ``"failed"``; ``artifacts``, those that were forgotten, as
-        ``CONSUMER/NAME``; ``ok``, whether none failed.
+        ``CONSUMER/NAME``; ``artifacts_left``, what is wrong with those of another version; ``ok``, whether none failed
+        or is left.
 
     Raises
     ------
@@ -87,15 +90,18 @@ def repair_cache(cache_dir: str | Path | None = None) -> dict[str, Any]:
     store = open_store(cache_dir, strict=True)
     damaged = store.repair()
     outcomes = [*map(_forgotten, _names(damaged)), *(_repaired(name, store) for name in _broken_robots(store))]
-    artifacts = [artifact for artifact in _broken_artifacts(store) if "content_key" in artifact]
-    for artifact in artifacts:
+    broken = _broken_artifacts(store)
+    left = [artifact for artifact in broken if _is_foreign(artifact, store)]
+    forgotten = [artifact for artifact in broken if artifact not in left]
+    for artifact in forgotten:
         store.unbind(artifact["name"], consumer=artifact["consumer"])
     return {
         "cache_dir": str(store.root),
         "damaged": [asdict(finding) for finding in damaged],
         "robots": [asdict(outcome) for outcome in outcomes],
-        "artifacts": [_path(artifact) for artifact in artifacts],
-        "ok": all(outcome.outcome != "failed" for outcome in outcomes),
+        "artifacts": [_path(artifact) for artifact in forgotten],
+        "artifacts_left": {_path(artifact): artifact["stale_reasons"] for artifact in left},
+        "ok": not left and all(outcome.outcome != "failed" for outcome in outcomes),
     }
 
 
@@ -113,9 +119,13 @@ def _broken_robots(store: Store) -> dict[str, list[str]]:
 
 
 def _broken_artifacts(store: Store) -> list[dict[str, Any]]:
-    """Return the facts of artifacts that cannot be loaded; only what has a content key can be read by this version."""
+    """Return the facts of artifacts that cannot be loaded."""
     found = (artifact for consumer in store.consumers() for artifact in described(consumer, store))
     return [artifact for artifact in found if "stale_reasons" in artifact]
+
+
+def _is_foreign(artifact: Mapping[str, Any], store: Store) -> bool:
+    return record_of_artifact.is_foreign(store.resolve(artifact["name"], consumer=artifact["consumer"]) or {})
 
 
 def _path(artifact: Mapping[str, Any]) -> str:
@@ -133,9 +143,12 @@ def _losses(name: str, store: Store) -> list[str]:
 
 def _repaired(name: str, store: Store) -> Outcome:
     """Build a robot again from its record, or forget its name."""
-    reason, record = "; ".join(_losses(name, store)), usable_record(name, store)
-    if record is None:
+    reason, record = "; ".join(_losses(name, store)), store.resolve(name) or {}
+    if is_foreign(record):
         return Outcome(name, "failed", f"{reason}; register it again")
+    if faults(record):
+        store.unbind(name)
+        return Outcome(name, "forgotten", f"{reason}; register it again")
     try:
         _rebuild(name, record, store)
     except (EntryMissingError, CorruptEntryError):

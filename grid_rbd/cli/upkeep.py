@@ -53,7 +53,10 @@ def repair_command(cache_dir: CacheDir = None, as_json: JsonFlag = False) -> Non
             console.print(
                 f"[yellow]forgotten[/] [bold]{escape(artifact)}[/]: its project builds it again", soft_wrap=True
             )
-        if not any(report[found] for found in ("damaged", "robots", "artifacts")):
+        for artifact, reasons in report["artifacts_left"].items():
+            text = f"[red]failed[/] [bold]{escape(artifact)}[/]: {escape('; '.join(reasons))}"
+            console.print(f"{text}; its project builds it again", soft_wrap=True)
+        if not any(report[found] for found in ("damaged", "robots", "artifacts", "artifacts_left")):
             console.print("[green]nothing is damaged")
     if not report["ok"]:
         raise typer.Exit(FAILURE)

@@ -43,7 +43,7 @@ def test_a_whole_store(arm: dict[str, Any], root: Path) -> None:
     assert (report["ok"], report["damaged"], report["robots"]) == (True, [], {})
     assert report["entries"] == len(list(Store(root).entries()))
     assert report["bytes"] > 1000
-    empty = {"damaged": [], "robots": [], "artifacts": []}
+    empty = {"damaged": [], "robots": [], "artifacts": [], "artifacts_left": {}}
     assert grid_rbd.repair_cache(root) == {"cache_dir": str(root), **empty, "ok": True}
 
 
@@ -84,6 +84,15 @@ def test_a_broken_record_is_forgotten(arm: dict[str, Any], root: Path) -> None:
     assert grid_rbd.list_registered(root) == []
 
 
+@pytest.mark.parametrize("record", [{}, {"units": {}}, {"schema": 1}])
+def test_a_record_that_says_nothing_is_forgotten(record: dict[str, Any], arm: dict[str, Any], root: Path) -> None:
+    Store(root).bind("nothing", record)
+    (robot,) = grid_rbd.repair_cache(root)["robots"]
+    assert (robot["name"], robot["outcome"]) == ("nothing", "forgotten")
+    assert grid_rbd.list_registered(root) == ["arm"]
+    assert grid_rbd.verify_cache(root)["ok"]
+
+
 def test_what_cannot_be_built_fails_and_keeps_its_name(
     arm: dict[str, Any], root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,7 +125,14 @@ def test_artifacts_that_lost_their_files_are_forgotten(arm: dict[str, Any], root
     found = grid_rbd.verify_cache(root)
     assert (found["ok"], [d["item"] for d in found["damaged"]]) == (False, [entry.key])
     store.bind("newer", {**record, "schema": SCHEMA + 1}, consumer="planner")
-    assert grid_rbd.repair_cache(root)["artifacts"] == ["planner/arm"]
+    store.bind("wrong", {**record, "files": 3}, consumer="planner")
+    store.bind("empty", {}, consumer="planner")
+    report = grid_rbd.repair_cache(root)
+    assert report["artifacts"] == ["planner/arm", "planner/empty", "planner/wrong"]
+    assert report["artifacts_left"] == {
+        "planner/newer": [f"its record has schema {SCHEMA + 1}, this version reads {SCHEMA}"]
+    }
+    assert not report["ok"]
     assert store.names(consumer="planner") == ["newer"], "it belongs to another version"
     assert grid_rbd.verify_cache(root)["artifacts"].keys() == {"planner/newer"}
 
