@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from benchmarks.timing import race, repeated
 ROUNDS = 20
 SECONDS = 0.01
 MAPPED = 1024
+MAPPED_METHODS = ("inverse_dynamics", "forward_dynamics_gradient")
+"""Methods that are mapped over samples, one with little work and one with more; both take three arrays."""
 BATCHES = (1, 256, 1024, 16384)
 SIGNATURES = {"inverse_dynamics": 3, "forward_dynamics": 3, "crba": 1, "frame_jacobian": 1}
 """Methods that are compared, and how many of q, qd and qdd or u they take."""
@@ -28,8 +31,8 @@ SIGNATURES = {"inverse_dynamics": 3, "forward_dynamics": 3, "crba": 1, "frame_ja
 BARS = [
     Bar("iiwa14.inverse_dynamics.jax.microseconds_above_numpy", 25.0),
     Bar("iiwa14.inverse_dynamics.torch.microseconds_above_numpy", 25.0),
-    Bar("iiwa14.inverse_dynamics.jax.vmap_per_batched", 1.1),
-    Bar("iiwa14.inverse_dynamics.torch.vmap_per_batched", 1.1),
+    *(Bar(f"iiwa14.{name}.jax.vmap_per_batched", 1.1) for name in MAPPED_METHODS),
+    *(Bar(f"iiwa14.{name}.torch.{kind}vmap_per_batched", 1.1) for name in MAPPED_METHODS for kind in ("", "compiled_")),
     *(Bar(f"frax.{name}.{batch}.speedup", 1.0, upwards=True) for name in SIGNATURES for batch in BATCHES),
     Bar("frax.geometric_mean.speedup", 8.0, upwards=True),
 ]
@@ -45,20 +48,34 @@ def measure(store: Path) -> Iterator[Measurement]:
         yield from against_frax(store, "cpu", BATCHES)
 
 
-Calls = Callable[[Any, tuple[Any, ...]], dict[str, Callable[[], object]]]
+Calls = Callable[[Any, str, tuple[Any, ...]], dict[str, Callable[[], object]]]
+"""Makes calls of a method on arrays: ``batched``, ``mapped`` and others beside them."""
 
 
 def _overhead(store: Path, backend: str, calls: Calls) -> Iterator[Measurement]:
     options = {"cache_dir": store, "lazy": True, **IIWA14.options}
     plain, robot = (grid_rbd.load_robot(IIWA14.path, backend=name, **options) for name in ("numpy", backend))
-    name = f"iiwa14.inverse_dynamics.{backend}"
     single = tuple(_samples(plain, 1))
-    turns = {"numpy": lambda: plain.inverse_dynamics(*single), "one": calls(robot, single)["batched"]}
-    times = race({name: repeated(call, SECONDS) for name, call in turns.items()}, ROUNDS)
-    yield Measurement(name, "microseconds_above_numpy", (min(times["one"]) - min(times["numpy"])) * 1e6)
-    many = {name: repeated(call, SECONDS) for name, call in calls(robot, tuple(_samples(plain, MAPPED))).items()}
-    times = race(many, ROUNDS)
-    yield Measurement(name, "vmap_per_batched", min(times["mapped"]) / min(times["batched"]))
+    one = calls(robot, "inverse_dynamics", single)["batched"]
+    times = _best({"numpy": lambda: plain.inverse_dynamics(*single), "one": one})
+    yield Measurement(f"iiwa14.inverse_dynamics.{backend}", "microseconds_above_numpy", times["one"] - times["numpy"])
+    for method in MAPPED_METHODS:
+        yield from _mapping(f"iiwa14.{method}.{backend}", calls(robot, method, tuple(_samples(plain, MAPPED))))
+
+
+def _mapping(name: str, calls: dict[str, Callable[[], object]]) -> Iterator[Measurement]:
+    times = _best(calls)
+    for who, time in times.items():
+        yield Measurement(name, f"{who}_microseconds", time)
+    yield Measurement(name, "vmap_per_batched", times["mapped"] / times["batched"])
+    if "compiled_mapped" in times:
+        yield Measurement(name, "compiled_vmap_per_batched", times["compiled_mapped"] / times["compiled_batched"])
+
+
+def _best(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """Return the microseconds of each call in its best round, all in turns."""
+    times = race({name: repeated(call, SECONDS) for name, call in calls.items()}, ROUNDS)
+    return {name: min(rounds) * 1e6 for name, rounds in times.items()}
 
 
 def _samples(robot: Any, batch: int) -> list[Any]:
@@ -66,23 +83,24 @@ def _samples(robot: Any, batch: int) -> list[Any]:
     return [robot.random(seed=0, n=batch), *rest]
 
 
-def _jax_calls(robot: Any, arguments: tuple[Any, ...]) -> dict[str, Callable[[], object]]:
+def _jax_calls(robot: Any, method: str, arguments: tuple[Any, ...]) -> dict[str, Callable[[], object]]:
     import jax
 
     values = tuple(map(jax.numpy.asarray, arguments))
-    batched, mapped = jax.jit(robot.inverse_dynamics), jax.jit(jax.vmap(robot.inverse_dynamics))
-    return {
-        "batched": lambda: batched(*values).block_until_ready(),
-        "mapped": lambda: mapped(*values).block_until_ready(),
-    }
+    function = getattr(robot, method)
+    return {"batched": _waiting(jax.jit(function), values), "mapped": _waiting(jax.jit(jax.vmap(function)), values)}
 
 
-def _torch_calls(robot: Any, arguments: tuple[Any, ...]) -> dict[str, Callable[[], object]]:
+def _torch_calls(robot: Any, method: str, arguments: tuple[Any, ...]) -> dict[str, Callable[[], object]]:
+    """Make calls as they are, compiled ones, and one that maps the identity, whose time is that of mapping itself."""
     import torch
 
     values = tuple(map(torch.from_numpy, arguments))
-    mapped = torch.func.vmap(robot.inverse_dynamics)
-    return {"batched": lambda: robot.inverse_dynamics(*values), "mapped": lambda: mapped(*values)}
+    batched = getattr(robot, method)
+    functions = {"batched": batched, "mapped": torch.func.vmap(batched)}
+    compiled = {f"compiled_{name}": torch.compile(made, fullgraph=True) for name, made in functions.items()}
+    identity = torch.func.vmap(lambda q, *_: q)
+    return {name: partial(made, *values) for name, made in {**functions, "identity": identity, **compiled}.items()}
 
 
 def against_frax(store: Path, device: str, batches: tuple[int, ...], section: str = "") -> Iterator[Measurement]:
@@ -99,10 +117,10 @@ def against_frax(store: Path, device: str, batches: tuple[int, ...], section: st
         for batch in batches:
             values = tuple(map(jax.numpy.asarray, _samples(robot, batch)[:count]))
             turns = {"ours": _waiting(ours[name], values), "frax": _waiting(theirs[name], values)}
-            times = race({who: repeated(call, SECONDS) for who, call in turns.items()}, ROUNDS)
-            speedups.append(min(times["frax"]) / min(times["ours"]))
-            yield Measurement(f"{section}frax.{name}.{batch}", "microseconds", min(times["frax"]) * 1e6)
-            yield Measurement(f"{section}ours.{name}.{batch}", "microseconds", min(times["ours"]) * 1e6)
+            times = _best(turns)
+            speedups.append(times["frax"] / times["ours"])
+            yield Measurement(f"{section}frax.{name}.{batch}", "microseconds", times["frax"])
+            yield Measurement(f"{section}ours.{name}.{batch}", "microseconds", times["ours"])
             yield Measurement(f"{section}frax.{name}.{batch}", "speedup", speedups[-1])
     yield Measurement(f"{section}frax.geometric_mean", "speedup", statistics.geometric_mean(speedups))
 
