@@ -36,8 +36,8 @@ def median_ratio(times: Mapping[str, list[float]], slow: str, fast: str) -> floa
 def repeated(call: Callable[[], object], seconds: float) -> Contestant:
     """Return a contestant that repeats a call for about ``seconds`` and returns the mean time of one in seconds.
 
-    The first call of all, which may compile, says nothing of how many fit. One more goes before each turn, since another
-    contestant has just had the caches.
+    The first call of all, which may compile, says nothing of how many fit. One more goes before each turn, since
+    another contestant has just had the caches.
     """
     call()
     repeats = 1
