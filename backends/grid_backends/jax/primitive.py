@@ -12,6 +12,7 @@ import numpy as np
 from jax._src.dispatch import prim_requires_devices_during_lowering
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
+from jax.sharding import NamedSharding, PartitionSpec
 
 from grid_backends.frameworks.batches import aligned, batch_of, common_batch, mapped_shapes
 from grid_backends.frameworks.operation import Operation
@@ -28,7 +29,17 @@ operation_p.multiple_results = True
 
 def call(operation: Operation, arrays: Arrays, stamp: Stamp | None = None) -> list[Any]:
     """Return the outputs of an operation; a stamp says that some arrays are the parameters of a handle."""
-    return list(operation_p.bind(*arrays, operation=operation, stamp=stamp))
+    return list(operation_p.bind(*_varying_alike(arrays), operation=operation, stamp=stamp))
+
+
+def _varying_alike(arrays: Arrays) -> Arrays:
+    """Return arrays that vary along the same axes of a mesh inside ``jax.shard_map``: those of all together."""
+    own = [jax.typeof(array).manual_axis_type.varying for array in arrays]
+    every = frozenset().union(*own)
+    return [
+        jax.lax.pcast(array, tuple(sorted(every - axes)), to="varying") if axes != every else array
+        for array, axes in zip(arrays, own)
+    ]
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -38,7 +49,8 @@ def _compiled(operation: Operation, stamp: Stamp | None, *arrays: Any) -> list[A
 
 @operation_p.def_impl  # type: ignore[untyped-decorator]
 def _evaluate(*arrays: Any, operation: Operation, stamp: Stamp | None) -> list[Any]:
-    return list(_compiled(operation, stamp, *arrays))
+    with jax.disable_jit(False):  # to evaluate is to compile: there is no other way to run a custom call
+        return list(_compiled(operation, stamp, *arrays))
 
 
 @operation_p.def_abstract_eval  # type: ignore[untyped-decorator]
@@ -50,8 +62,26 @@ def _shapes(*avals: Any, operation: Operation, stamp: Stamp | None) -> list[Any]
                 f"{operation.name}: {name!r} has dtype {aval.dtype}, expected {dtype}, that of the build; a float64 "
                 "build needs jax.config.update('jax_enable_x64', True)"
             )
-    batch = common_batch(operation.arguments, [a.shape for a in avals])
-    return [jax.core.ShapedArray((*batch, *o.shape), dtype) for o in operation.outputs]
+    batch, spec = _batch_of_all(operation, avals)
+    mesh, varying = avals[0].sharding.mesh, avals[0].manual_axis_type
+    return [
+        jax.core.ShapedArray(
+            (*batch, *o.shape),
+            dtype,
+            sharding=NamedSharding(mesh, PartitionSpec(*spec, *[None] * len(o.shape))),
+            manual_axis_type=varying,
+        )
+        for o in operation.outputs
+    ]
+
+
+def _batch_of_all(operation: Operation, avals: Sequence[Any]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
+    """Return the batch axes of a call, and the axes of a mesh that they are divided along."""
+    for aval, axes in zip(avals, operation.axes):
+        if aval.ndim > axes:
+            batch = aval.ndim - axes
+            return aval.shape[:batch], tuple(aval.sharding.spec[:batch])
+    return (), ()
 
 
 def _lowered(*arrays: Any, operation: Operation, stamp: Stamp | None) -> Any:

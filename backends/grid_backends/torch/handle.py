@@ -38,7 +38,7 @@ class TorchRobotHandle(FrameworkHandle):
         self._parameters.watch(self._read_once.clear)
 
     def _array(self, value: Any, method: str, argument: str) -> torch.Tensor:
-        if isinstance(value, torch.Tensor) and value.dtype is self._type and value.device.type == self._place.type:
+        if isinstance(value, torch.Tensor) and self._fits(value):
             return value
         if not isinstance(value, torch.Tensor) and torch.compiler.is_dynamo_compiling():
             value = torch.as_tensor(value, device=self._place)  # compilers follow NumPy arrays too
@@ -49,9 +49,15 @@ class TorchRobotHandle(FrameworkHandle):
             raise ArgumentError(
                 f"{what} is on {value.device}, expected {self._place}, the device of the robot; move it there"
             )
+        if value.layout is not torch.strided:
+            raise ArgumentError(f"{what} has layout {value.layout}, expected a dense tensor; pass its to_dense()")
         if value.is_complex():
             raise ArgumentError(f"{what} has dtype {value.dtype}, expected {self._type} or another real dtype")
         return value.to(self._type)
+
+    def _fits(self, tensor: torch.Tensor) -> bool:
+        is_here = tensor.device.type == self._place.type
+        return is_here and tensor.dtype is self._type and tensor.layout is torch.strided
 
     def _numbers(self, flat: list[float], shape: tuple[int, ...]) -> torch.Tensor:
         return torch.tensor(flat, dtype=self._type, device=self._place).reshape(shape)

@@ -57,6 +57,8 @@ def test_values_are_those_of_numpy(robot: Any, numpy_robot: Any) -> None:
     assert robot.crba(q[:0]).shape == (0, robot.nv, robot.nv)
     shapes = jax.eval_shape(robot.com, q)
     assert (shapes.position.shape, shapes.position.dtype) == ((3, 3), np.float64)
+    with jax.disable_jit():
+        np.testing.assert_array_equal(robot.inverse_dynamics(q, qd, qdd[0]), expected)
 
 
 CASES: dict[str, Callable[..., Any]] = {

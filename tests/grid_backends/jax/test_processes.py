@@ -32,6 +32,40 @@ for function in (lambda q, qd: robot.inverse_dynamics(q, qd, acceleration), jax.
     np.testing.assert_allclose(result, function(np.asarray(q), np.asarray(qd)), rtol=1e-5, atol=1e-5)
 """
 
+MAPPED_BY_HAND = """
+import os
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
+import jax, numpy as np, grid_rbd
+from jax.sharding import Mesh, PartitionSpec
+jax.config.update("jax_enable_x64", True)
+robot = grid_rbd.load_robot(urdf_string=URDF, backend="jax", dtype="float64", lazy=True)
+mesh, rows, shared = Mesh(np.array(jax.devices()), ("batch",)), PartitionSpec("batch"), PartitionSpec()
+q, rng = robot.random(seed=0, n=4), np.random.default_rng(0)
+each, one = rng.standard_normal((4, robot.nv)), rng.standard_normal(robot.nv)
+
+def halves(function, specs, result=rows):
+    return jax.shard_map(function, mesh=mesh, in_specs=specs, out_specs=result)
+
+def effort(qd, q):
+    return (robot.inverse_dynamics(q, qd) ** 2).sum()
+
+def states(q, qd):
+    return robot.rollout(q, qd, np.ones((*q.shape[:-1], 3, robot.nv)), 0.01)
+
+def same(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+
+slopes = jax.vmap(jax.grad(effort))
+same(halves(lambda q, qd: slopes(qd, q), (rows, rows))(q, each), slopes(each, q))
+expected = jax.grad(effort)(one, q)
+same(jax.grad(lambda qd: (halves(robot.inverse_dynamics, (rows, shared))(q, qd) ** 2).sum())(one), expected)
+inside = halves(lambda q, qd: jax.grad(lambda qd: jax.lax.psum(effort(qd, q), "batch"))(qd), (rows, shared), shared)
+same(inside(q, one), expected)
+same(halves(states, (rows, rows))(q, each), states(q, each))
+slope = jax.grad(lambda qd: halves(states, (rows, rows))(q, qd).sum())(each)
+same(slope, jax.grad(lambda qd: states(q, qd).sum())(each))
+"""
+
 BESIDE = """
 import {first}, {second}, grid_rbd
 robots = [grid_rbd.load_robot(urdf_string=URDF, backend=name, lazy=True) for name in ("{first}", "{second}")]
@@ -48,6 +82,10 @@ def run(script: str) -> None:
 
 def test_devices_compute_their_own_samples() -> None:
     run(DEVICES)
+
+
+def test_shard_map_and_its_gradients() -> None:
+    run(MAPPED_BY_HAND)
 
 
 @pytest.mark.parametrize(("first", "second"), [("jax", "torch"), ("torch", "jax")])

@@ -180,6 +180,8 @@ def test_what_is_refused(robot: Any) -> None:
         robot.crba(q.to(torch.complex128))
     with pytest.raises(ArgumentError, match="'q' is on meta, expected cpu"):
         robot.crba(q.to("meta"))
+    with pytest.raises(ArgumentError, match=r"'q' has layout torch\.sparse_coo, expected a dense tensor"):
+        robot.crba(q.detach().to_sparse())
     with pytest.raises(NoDerivativeError, match="'ee_offsets' is read before the call"):
         robot.end_effector_pose_runtime(q, ["ball"], torch.zeros(3, requires_grad=True))
     with pytest.raises(NotAvailableError, match="no 'pinned_empty': frameworks own the memory"):
