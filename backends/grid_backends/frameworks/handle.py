@@ -156,14 +156,19 @@ class FrameworkHandle(RobotHandle):
         return super()._read(index, values)
 
     def _refuse_tracked(self, index: int, values: Arrays) -> None:
-        """Raise if a value that is read before the call is an array that is traced or differentiated."""
+        """Raise if a value that is read before the call is, or lists, an array that is traced or differentiated."""
         for declared, value in zip(self._signatures[index].readable, values):
-            if self._is_tracked(value):
+            if self._has_tracked(value):
                 raise NoDerivativeError(
                     f"{self._signatures[index].name}: argument {declared.name!r} is read before the call, so that "
                     "it can be neither traced nor differentiated; pass names, numbers, lists of them, or a NumPy array "
                     "that nothing traces"
                 )
+
+    def _has_tracked(self, value: Any) -> bool:
+        if isinstance(value, (list, tuple)):
+            return any(self._has_tracked(item) for item in value)
+        return self._is_tracked(value)
 
     def _unstacked(self, index: int, name: str, value: Any) -> dict[str, Any]:
         signature, callee = self._stack_of(index)

@@ -60,6 +60,16 @@ def test_second_derivatives(robot: Any) -> None:
     assert torch.autograd.gradgradcheck(robot.forward_dynamics, arguments)
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
+def test_mapped_calls_and_their_gradients(robot: Any) -> None:
+    q, qd, qdd = motion(robot)
+    assert torch.equal(torch.func.vmap(robot.inverse_dynamics)(q, qd, qdd), robot.inverse_dynamics(q, qd, qdd))
+    slopes = torch.func.vmap(torch.func.grad(lambda qd, q: robot.inverse_dynamics(q, qd).square().sum()))
+    tracked = qd.clone().requires_grad_()
+    robot.inverse_dynamics(q, tracked).square().sum().backward()
+    torch.testing.assert_close(slopes(qd, q), tracked.grad, rtol=1e-10, atol=1e-10)
+
+
 def test_calls_go_to_the_current_stream(robot: Any) -> None:
     q, *_ = motion(robot, 4096)
     expected = robot.crba(q)

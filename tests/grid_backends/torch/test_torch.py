@@ -184,6 +184,8 @@ def test_what_is_refused(robot: Any) -> None:
         robot.crba(q.detach().to_sparse())
     with pytest.raises(NoDerivativeError, match="'ee_offsets' is read before the call"):
         robot.end_effector_pose_runtime(q, ["ball"], torch.zeros(3, requires_grad=True))
+    with pytest.raises(NoDerivativeError, match="'ee_offsets' is read before the call"):
+        robot.end_effector_pose_runtime(q, ["ball"], [torch.zeros(3, requires_grad=True)])
     with pytest.raises(NotAvailableError, match="no 'pinned_empty': frameworks own the memory"):
         robot.pinned_empty((3,))
     with pytest.raises(NotAvailableError, match="capture records CUDA graphs"):
