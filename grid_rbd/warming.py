@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,16 +57,37 @@ def content_key(wish: Wish, store: Store) -> str | None:
 
 
 def build_and_bind(name: str, wish: Wish, store: Store, *, force: bool = False) -> None:
-    """Build what a wish lacks and bind the name to the result."""
+    """Build what a wish lacks and bind the name to the result.
+
+    A collection without a minimum age may take what was just built before the name keeps it; that is built again.
+    """
     wish = grown(name, wish, store)
     if not wish.is_compiled:
         bind_model(name, wish, store)
         return
+    for forced in (force, *[False] * AGAIN):
+        if _is_whole(_build_and_bind(name, wish, store, force=forced), store):
+            return
+
+
+AGAIN = 2
+"""How often what was collected before a name kept it is built again."""
+
+
+def _build_and_bind(name: str, wish: Wish, store: Store, *, force: bool) -> dict[str, Any]:
+    """Build what a wish lacks, bind the name, and return its record."""
     kept, _ = checked_model(wish, store)
     plan = make_plan(wish.request, store, inputs_before(name, store))
     with shown_progress(len(plan.units if force else plan.missing), name) as progress:
         units = build(plan, store, force=force, progress=progress)
-    store.bind(name, make_record(wish.request, kept, units, plan, facts_of(wish)))
+    record = make_record(wish.request, kept, units, plan, facts_of(wish))
+    store.bind(name, record)
+    return record
+
+
+def _is_whole(record: Mapping[str, Any], store: Store) -> bool:
+    """Return whether the store has everything that a record names."""
+    return all(store.get(key, used=False) for key in (record["model"], *record["units"].values()))
 
 
 def bind_model(name: str, wish: Wish, store: Store) -> Model:

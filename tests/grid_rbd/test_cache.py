@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import grid_rbd
+from grid_core.build.entry import make_record
 from grid_store import Store
 from tests.grid_core.build.conftest import Stub
 from tests.grid_core.units import GOLDEN, PENDULUM
@@ -68,6 +69,23 @@ def test_warming_builds_without_loading(
     assert stub.compiled() == []
     grid_rbd.warm_robot("arm", PENDULUM, force_rebuild=True, **base)
     assert stub.compiled() == ["crba", "minv"]
+
+
+def test_what_is_collected_before_a_name_keeps_it_is_built_again(
+    base: dict[str, Any], stub: Stub, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collected: list[str] = []
+
+    def collect_once(*arguments: Any) -> dict[str, Any]:
+        if not collected:
+            collected.extend(Store(root).gc(execute=True, minimum_age=0.0)["entries_removed"])
+        return make_record(*arguments)
+
+    monkeypatch.setattr("grid_rbd.warming.make_record", collect_once)
+    _, _, record = grid_rbd.warm_robot("arm", PENDULUM, force_rebuild=True, **base)
+    assert {record["model"], *record["units"].values()} <= {*collected}
+    assert stub.compiled() == ["crba", "crba", "minv", "minv"]
+    assert grid_rbd.verify_cache(root)["ok"]
 
 
 def test_precompiling_tiers(stub: Stub, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
