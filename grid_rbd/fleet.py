@@ -123,7 +123,8 @@ def _build_and_bind_elsewhere(wishes: Mapping[str, Wish], store: Store, executor
         if plan.missing:
             raise StoreError(
                 f"{plan.missing[0].algorithm} of {name!r} was built and is not in {store.root}: the workers must see "
-                "the same store below that path; put it on a file system that they share"
+                "the same store below that path, so put it on a file system that they share; and a collection may not "
+                "take what is younger than the build, so give gc a minimum age"
             )
         units = {unit.algorithm: unit.entry for unit in plan.units if unit.entry}
         store.bind(name, make_record(plan.request, models[name], units, plan, facts_of(whole[name])))

@@ -18,7 +18,7 @@ from grid_core.build.workplace import move_built, workplace
 from grid_core.toolchains import run_all, worker_count
 from grid_core.toolchains.process import printed
 from grid_core.toolchains.project import OBJECT
-from grid_store import Entry, PublishError, Store
+from grid_store import Entry, EntryMissingError, PublishError, Store
 
 _log = logging.getLogger("grid_rbd.consumers")
 
@@ -35,6 +35,13 @@ def build(plan: ArtifactPlan, store: Store, *, force: bool = False) -> ConsumerA
     PublishError
         A file was edited while it was compiled.
     """
+    try:
+        return _build(plan, store, force=force)
+    except EntryMissingError:  # a collection took it before its name kept it, which the name does now
+        return _build(plan, store, force=False)
+
+
+def _build(plan: ArtifactPlan, store: Store, *, force: bool) -> ConsumerArtifact:
     contents = generated_contents(plan, store)
     build_once = _Build(plan, contents, store, force)
     if not force and store.get(contents.key.digest) is None:

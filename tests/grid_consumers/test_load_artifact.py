@@ -15,6 +15,7 @@ import pytest
 
 import grid_rbd
 from grid_consumers import artifact
+from grid_consumers.record import make_record
 from grid_store import StoreWriteError
 from grid_store.layout import Layout
 from tests.grid_consumers.conftest import Project, weighted_mass
@@ -180,6 +181,23 @@ def test_collections_keep_what_manifests_name_and_processes_hold(project: Projec
     artifact._leases.clear()
     assert collected(project, forgotten)
     assert not forgotten.path.exists()
+
+
+def test_what_is_collected_before_its_name_keeps_it_is_built_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collected: list[str] = []
+
+    def collect_once(*arguments: Any) -> dict[str, Any]:
+        if not collected:
+            collected.extend(project.store.gc(execute=True, minimum_age=0.0)["entries_removed"])
+        return make_record(*arguments)
+
+    monkeypatch.setattr("grid_consumers.building.make_record", collect_once)
+    built = project.build()
+    assert built.content_key in collected
+    assert built.path.exists()
+    assert project.load().path == built.path
 
 
 def test_a_store_that_moved_and_cannot_be_written(project: Project, mount: Callable[[str], Path]) -> None:
