@@ -6,7 +6,7 @@ Needs both frameworks and, for the last part, frax; what is not installed is lef
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,8 +31,11 @@ SIGNATURES = {"inverse_dynamics": 3, "forward_dynamics": 3, "crba": 1, "frame_ja
 BARS = [
     Bar("iiwa14.inverse_dynamics.jax.microseconds_above_numpy", 25.0),
     Bar("iiwa14.inverse_dynamics.torch.microseconds_above_numpy", 25.0),
-    *(Bar(f"iiwa14.{name}.jax.vmap_per_batched", 1.1) for name in MAPPED_METHODS),
-    *(Bar(f"iiwa14.{name}.torch.{kind}vmap_per_batched", 1.1) for name in MAPPED_METHODS for kind in ("", "compiled_")),
+    *(
+        Bar(f"iiwa14.{method}.{way}.vmap_per_batched", 1.1)
+        for way in ("jax", "torch", "torch_compiled")
+        for method in MAPPED_METHODS
+    ),
     *(Bar(f"frax.{name}.{batch}.speedup", 1.0, upwards=True) for name in SIGNATURES for batch in BATCHES),
     Bar("frax.geometric_mean.speedup", 8.0, upwards=True),
 ]
@@ -41,9 +44,9 @@ BARS = [
 def measure(store: Path) -> Iterator[Measurement]:
     """Measure what the installed frameworks allow."""
     if find_spec("jax") is not None:
-        yield from _overhead(store, "jax", _jax_calls)
+        yield from _overhead(store, "jax", {"jax": _jax_calls})
     if find_spec("torch") is not None:
-        yield from _overhead(store, "torch", _torch_calls)
+        yield from _overhead(store, "torch", {"torch": _torch_calls, "torch_compiled": _compiled_torch_calls})
     if find_spec("jax") is not None and find_spec("frax") is not None:
         yield from against_frax(store, "cpu", BATCHES)
 
@@ -52,24 +55,21 @@ Calls = Callable[[Any, str, tuple[Any, ...]], dict[str, Callable[[], object]]]
 """Makes calls of a method on arrays: ``batched``, ``mapped`` and others beside them."""
 
 
-def _overhead(store: Path, backend: str, calls: Calls) -> Iterator[Measurement]:
+def _overhead(store: Path, backend: str, ways: Mapping[str, Calls]) -> Iterator[Measurement]:
+    """Measure one way to call after the other: that of compilers slows all other Python of a process down."""
     options = {"cache_dir": store, "lazy": True, **IIWA14.options}
     plain, robot = (grid_rbd.load_robot(IIWA14.path, backend=name, **options) for name in ("numpy", backend))
     single = tuple(_samples(plain, 1))
-    one = calls(robot, "inverse_dynamics", single)["batched"]
+    one = ways[backend](robot, "inverse_dynamics", single)["batched"]
     times = _best({"numpy": lambda: plain.inverse_dynamics(*single), "one": one})
     yield Measurement(f"iiwa14.inverse_dynamics.{backend}", "microseconds_above_numpy", times["one"] - times["numpy"])
-    for method in MAPPED_METHODS:
-        yield from _mapping(f"iiwa14.{method}.{backend}", calls(robot, method, tuple(_samples(plain, MAPPED))))
-
-
-def _mapping(name: str, calls: dict[str, Callable[[], object]]) -> Iterator[Measurement]:
-    times = _best(calls)
-    for who, time in times.items():
-        yield Measurement(name, f"{who}_microseconds", time)
-    yield Measurement(name, "vmap_per_batched", times["mapped"] / times["batched"])
-    if "compiled_mapped" in times:
-        yield Measurement(name, "compiled_vmap_per_batched", times["compiled_mapped"] / times["compiled_batched"])
+    many = tuple(_samples(plain, MAPPED))
+    for way, calls in ways.items():
+        for method in MAPPED_METHODS:
+            name, times = f"iiwa14.{method}.{way}", _best(calls(robot, method, many))
+            for who, time in times.items():
+                yield Measurement(name, f"{who}_microseconds", time)
+            yield Measurement(name, "vmap_per_batched", times["mapped"] / times["batched"])
 
 
 def _best(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
@@ -92,15 +92,21 @@ def _jax_calls(robot: Any, method: str, arguments: tuple[Any, ...]) -> dict[str,
 
 
 def _torch_calls(robot: Any, method: str, arguments: tuple[Any, ...]) -> dict[str, Callable[[], object]]:
-    """Make calls as they are, compiled ones, and one that maps the identity, whose time is that of mapping itself."""
+    """Make calls, and one that maps the identity, whose time is that of mapping itself."""
     import torch
 
-    values = tuple(map(torch.from_numpy, arguments))
-    batched = getattr(robot, method)
-    functions = {"batched": batched, "mapped": torch.func.vmap(batched)}
-    compiled = {f"compiled_{name}": torch.compile(made, fullgraph=True) for name, made in functions.items()}
-    identity = torch.func.vmap(lambda q, *_: q)
-    return {name: partial(made, *values) for name, made in {**functions, "identity": identity, **compiled}.items()}
+    function = getattr(robot, method)
+    functions = {"batched": function, "mapped": torch.func.vmap(function), "identity": torch.func.vmap(lambda q, *_: q)}
+    return {name: partial(made, *map(torch.from_numpy, arguments)) for name, made in functions.items()}
+
+
+def _compiled_torch_calls(robot: Any, method: str, arguments: tuple[Any, ...]) -> dict[str, Callable[[], object]]:
+    import torch
+
+    function = getattr(robot, method)
+    functions = {"batched": function, "mapped": torch.func.vmap(function)}
+    programs = {name: torch.compile(made, fullgraph=True) for name, made in functions.items()}
+    return {name: partial(made, *map(torch.from_numpy, arguments)) for name, made in programs.items()}
 
 
 def against_frax(store: Path, device: str, batches: tuple[int, ...], section: str = "") -> Iterator[Measurement]:
