@@ -85,19 +85,21 @@ class BlockMemory:
     inputs : tuple of StagedInput
     outputs : tuple of StagedOutput
     workspace : int
-        Offset of the workspace in shared memory.
+        Offset of messages in shared memory.
     near : int
-        Slots of the workspace in shared memory; the others are in global scratch.
+        Messages in shared memory; the others are in global scratch.
     shared_bytes : int
         Dynamic shared memory of a launch.
     barriers : int
         Offset of the barriers of a cluster in shared memory.
     far : int
-        Offset of the other slots in global scratch, behind the outputs.
+        Offset of the other messages in global scratch, behind the outputs.
     tiles : int
         Tiles of shared memory, one per warp as far as they fit, through which outputs in global scratch pass.
+    slots : int
+        Offset of the workspace, in shared memory if ``slots_near``, else in global scratch.
     scratch : int
-        Global scratch of a block.
+        Global scratch of a block, or of all blocks of a cluster.
     """
 
     inputs: tuple[StagedInput, ...]
@@ -108,6 +110,8 @@ class BlockMemory:
     far: int
     shared_bytes: int
     tiles: int
+    slots: int
+    slots_near: bool
     scratch: int
 
 
@@ -116,6 +120,7 @@ def block_memory(
     layouts: Mapping[str, Layout],
     holes: frozenset[str],
     slots: int,
+    messages: int,
     shape: Shape,
     stages: int,
     scalar_bytes: int,
@@ -131,12 +136,15 @@ def block_memory(
     holes : frozenset of str
         Outputs with entries in their rows that nobody sets.
     slots : int
-        Slots of the workspace that the workers of a block share.
+        Slots of the workspace that the workers share.
+    messages : int
+        Slots for what the workers of a block tell each other.
     stages : int
         Each has a barrier in the memory of a block that belongs to a cluster.
     most_shared : int
         Bytes of shared memory that a block may take.
     """
+    trading = shape.blocks > 1
     room = most_shared // scalar_bytes // (1 if shape.workers > 1 else ONE_WARP_BLOCKS)
     staged: list[StagedInput] = []
     used = 0
@@ -144,13 +152,19 @@ def block_memory(
         staged.append(StagedInput(argument.name, argument.size, used, position))
         used = _whole(used + LANES * staged[-1].pitch)
     outputs = _outputs(layouts, holes, shape, used, near=True)
-    if shape.blocks == 1 and outputs and outputs[-1].offset + outputs[-1].scalars + LANES * slots > room:
+    crowded = outputs and outputs[-1].offset + outputs[-1].scalars + LANES * (slots + messages) > room
+    if shape.pooled or (not trading and crowded):
         outputs = _outputs(layouts, holes, shape, 0, near=False)
     far = sum(output.scalars for output in outputs if output.form == "far")
     used += sum(output.scalars for output in outputs if output.form != "far")
-    near = slots if shape.blocks > 1 else min(slots, max(0, room - used) // LANES // QUAD * QUAD)
-    barriers = used + LANES * near
     tiles = min(shape.warps, most_shared // scalar_bytes // TILE) if far else 0
+    if shape.pooled:
+        room = min(room, shape.warps * TILE)  # the first cache gets the rest
+    near = messages if trading else min(messages, max(0, room - used) // LANES // QUAD * QUAD)
+    barriers = used + LANES * near
+    far_slots = _whole(far + LANES * (messages - near))
+    slots_near = not shape.pooled and barriers + LANES * slots <= room
+    first_slot, barriers = (barriers, barriers + LANES * slots) if slots_near else (far_slots, barriers)
     return BlockMemory(
         tuple(staged),
         outputs,
@@ -158,9 +172,11 @@ def block_memory(
         near,
         barriers,
         far,
-        max(barriers, tiles * TILE) * scalar_bytes + (BARRIER_BYTES * stages if shape.blocks > 1 else 0),
+        max(barriers, tiles * TILE) * scalar_bytes + (BARRIER_BYTES * stages if trading else 0),
         tiles,
-        _whole(far + LANES * (slots - near)),
+        first_slot,
+        slots_near,
+        far_slots + (0 if slots_near else LANES * slots),
     )
 
 
@@ -181,7 +197,7 @@ def _outputs(
     for name, layout in layouts.items():
         plain = near and shape.blocks == 1 and not layout.places and layout.size % 4 != 0
         form = "rows" if plain else "columns" if near else "far"
-        share = layout.size if shape.blocks == 1 else -(-layout.size // (LANES * shape.blocks)) * LANES
+        share = layout.size if shape.blocks == 1 or not near else -(-layout.size // (LANES * shape.blocks)) * LANES
         outputs.append(StagedOutput(layout, form, offset, share, name in holes and not layout.places))
         offset += outputs[-1].scalars
     return tuple(outputs)

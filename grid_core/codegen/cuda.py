@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from grid_core.codegen.block import BlockMemory, block_memory, too_large
@@ -12,14 +13,14 @@ from grid_core.codegen.exchange import Program
 from grid_core.codegen.images import MOST_REGISTERS, Division, images
 from grid_core.codegen.layout import Layout, layouts, whole_rows
 from grid_core.codegen.order import for_registers
-from grid_core.codegen.pieces import Barrier, Piece
+from grid_core.codegen.pieces import Barrier, Form, Piece, Step
 from grid_core.codegen.render import SCALARS, render_template
 from grid_core.codegen.schedule import Schedule, schedule
-from grid_core.codegen.shapes import INLINE_OPERATIONS, Shape, shapes_for
+from grid_core.codegen.shapes import INLINE_OPERATIONS, Shape, launched_as, shapes_for
 from grid_core.codegen.stages import schedule_stages
 from grid_core.codegen.statements import Function, write_constants, write_functions
 from grid_core.kernel.builder import trace_algorithm, variants
-from grid_core.kernel.kernel import Argument, Kernel, Store
+from grid_core.kernel.kernel import LEAVES, Argument, Kernel, Loop, Store
 from grid_core.kernel.partition import LATENCY, SMALL
 from grid_core.kernel.settings import TraceSettings
 from grid_core.kernel.tables import TABLES
@@ -68,7 +69,8 @@ class BlockKernel:
     in_place : tuple of (int, str)
         Inputs that are read where they are, with their positions.
     functions : tuple of Function
-        One per worker, or the pieces of the only one.
+    steps : tuple
+        Who runs which of them, up to where all workers meet.
     constants : tuple of str
         Statements that set the outputs known beforehand.
     slots : int
@@ -79,6 +81,8 @@ class BlockKernel:
     operations : int
     instructions : int
         About as many as a group of samples takes: operations, and messages sent and received.
+    rows : int
+        Those of rows of loops that all workers share.
     stages : int
     late : tuple of int
         For each block of a cluster, how many outputs it collects that other blocks make.
@@ -91,14 +95,21 @@ class BlockKernel:
     outputs: tuple[Argument, ...]
     in_place: tuple[tuple[int, str], ...]
     functions: tuple[Function, ...]
+    steps: tuple[tuple[Form, tuple[Function, ...]], ...]
     constants: tuple[str, ...]
     slots: int
     local: bool
     memory: BlockMemory
     operations: int
     instructions: int
+    rows: int
     stages: int
     late: tuple[int, ...]
+
+    @property
+    def trading(self) -> bool:
+        """Whether blocks of a cluster send each other values, and each collects a part of the outputs."""
+        return self.shape.blocks > 1
 
     @property
     def alone(self) -> bool:
@@ -127,11 +138,22 @@ def block_kernel(
     in_place = in_place | too_large([a for a in kernel.inputs if a.name not in in_place], scalar_bytes, most_shared)
     staged = [(position, a) for position, a in numbered if a.name not in in_place]
     local = shape.workers == 1 and plan.slots * scalar_bytes <= LOCAL_BYTES
-    stages = 1 + sum(isinstance(event, Barrier) for event in plan.pieces[0].events)
+    stages = sum(isinstance(e, Barrier) for step in plan.steps for e in step.pieces[0].events) + len(plan.steps)
     holes = {output.name for output in kernel.outputs if len(kernel.written(output.name)) < kept[output.name].size}
     memory = block_memory(
-        staged, kept, frozenset(holes), 0 if local else plan.slots, shape, stages, scalar_bytes, most_shared
+        staged,
+        kept,
+        frozenset(holes),
+        0 if local else plan.slots,
+        plan.messages,
+        shape,
+        stages,
+        scalar_bytes,
+        most_shared,
     )
+    functions = write_functions(plan)
+    numbers = iter(functions)
+    steps = tuple((step.form, tuple(islice(numbers, len(step.pieces)))) for step in plan.steps)
     return BlockKernel(
         f"{kernel.name}_{shape.name}",
         shape,
@@ -139,24 +161,33 @@ def block_kernel(
         kernel.inputs,
         kernel.outputs,
         tuple((position, a.name) for position, a in numbered if a.name in in_place),
-        write_functions(plan),
+        functions,
+        steps,
         (*write_constants(plan), *_zero_places(kept)),
         plan.slots,
         local,
         memory,
         operations,
         sum(round(LATENCY.get(op, 1.0)) * n for op, n in kernel.operations().items()) + sum(map(_moves, plan.pieces)),
+        sum(map(_row_operations, plan.steps)),
         stages,
         tuple(_late(plan, memory, block) for block in range(shape.blocks)),
     )
 
 
+def _row_operations(step: Step) -> int:
+    loops = (e for piece in step.pieces for e in piece.events if isinstance(e, Loop))
+    counts = (len(loop.table) * sum(node.op not in LEAVES for node in loop.body()) for loop in loops)
+    return sum(counts) if step.form is Form.ROWS else 0
+
+
 def _moves(piece: Piece) -> int:
     """Return how many instructions of a piece move values between it and others."""
+    moved = len(piece.loads) + len(piece.saves)
     if isinstance(piece, Program):
         received = {id(message) for message in piece.incoming.values()}
-        return len(received) + sum(len(message.slots) for message in piece.outgoing.values())
-    return len(piece.loads) + len(piece.saves)
+        moved += len(received) + sum(len(message.slots) for message in piece.outgoing.values())
+    return moved
 
 
 def _late(plan: Schedule, memory: BlockMemory, block: int) -> int:
@@ -190,7 +221,7 @@ def describe(
 ) -> dict[str, Any]:
     """Return what the runner needs to know of a unit, as JSON values."""
     return {
-        "abi": 4,
+        "abi": 5,
         "algorithm": algorithm.name,
         "dtype": dtype,
         "machine": list(wanted.machine),
@@ -199,11 +230,13 @@ def describe(
         "kernels": [
             {
                 "name": kernel.name,
-                "shape": kernel.shape.name,
-                "warps": kernel.shape.warps,
-                "blocks": kernel.shape.blocks,
+                "shape": shape.name,
+                "warps": shape.warps,
+                "blocks": shape.blocks,
+                "pooled": shape.pooled,
                 "file": file,
                 "instructions": kernel.instructions,
+                "rows": kernel.rows,
                 "stages": kernel.stages,
                 "absent": list(kernel.absent),
                 "shared_bytes": kernel.memory.shared_bytes,
@@ -213,6 +246,7 @@ def describe(
             }
             for file, division in enumerate(divisions)
             for kernel in division.kernels
+            for shape in launched_as(kernel.shape, clusters=wanted.clusters)
         ],
     }
 
@@ -257,7 +291,7 @@ def _is_worth_building(kernel: BlockKernel, most_shared: int) -> bool:
     if there is little to do in each. Many small blocks that collect outputs in global memory are slower than one that
     is large.
     """
-    if kernel.shape.blocks > 1 and kernel.stages * CLUSTER_BARRIER > kernel.instructions / 2:
+    if kernel.trading and kernel.stages * CLUSTER_BARRIER > kernel.instructions / 2:
         return False
     far = any(output.form == "far" for output in kernel.memory.outputs)
     return kernel.memory.shared_bytes <= most_shared and not (far and kernel.shape.warps < 4)

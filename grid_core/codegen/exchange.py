@@ -97,13 +97,13 @@ def _bundles(
 
 
 def _readers(programs: Sequence[Program], inlined: frozenset[int]) -> dict[int, Readers]:
-    """Return who reads each value that leaves its program."""
+    """Return who reads each value that leaves its program; what none of them makes is no message."""
     made = {event.id: n for n, program in enumerate(programs) for event in program.events if isinstance(event, Scalar)}
     readers: dict[int, Readers] = {}
     for number, program in enumerate(programs):
         for stage, event in program.staged():
             for x in leaves_of(event, inlined):
-                if made[x.id] != number:
+                if made.get(x.id, number) != number:
                     readers.setdefault(x.id, {}).setdefault(number, stage)
     return readers
 

@@ -10,7 +10,9 @@ from grid_core.kernel.kernel import Loop, RowStore
 from grid_core.trace.scalar import COMPARISONS
 
 
-def write_loop(loop: Loop, outside: Writer, layouts: Mapping[str, Layout]) -> Iterator[str]:
+def write_loop(
+    loop: Loop, outside: Writer, layouts: Mapping[str, Layout], dealt_before: int | None = None
+) -> Iterator[str]:
     """Yield the table and the loop over it.
 
     Parameters
@@ -19,6 +21,9 @@ def write_loop(loop: Loop, outside: Writer, layouts: Mapping[str, Layout]) -> It
         Of the function that the loop is in.
     layouts : mapping of str to Layout
         Where the entries of outputs are kept.
+    dealt_before : int, optional
+        The rows are dealt one by one to ``workers``, a power of two, of which this is number ``worker``. As many rows
+        of other loops were dealt before. By default all rows are run.
     """
     body = loop.body()
     masks = frozenset(n.id for n in (*body, *loop.captured()) if n.op in COMPARISONS)
@@ -31,7 +36,12 @@ def write_loop(loop: Loop, outside: Writer, layouts: Mapping[str, Layout]) -> It
     rows = ", ".join("{" + ", ".join(map(str, row)) + "}" for row in zip(*columns))
     yield "{"
     yield f"    static constexpr int table[{len(loop.table)}][{len(columns)}] = {{{rows}}};"
-    yield "    for (const auto& at : table) {"
+    if dealt_before is None:
+        yield "    for (const auto& at : table) {"
+    else:
+        turn = f"(worker - {dealt_before}) & (workers - 1)" if dealt_before else "worker"
+        yield f"    for (int row = {turn}; row < {len(loop.table)}; row += workers) {{"
+        yield "        const auto& at = table[row];"
     for node in body:
         if node.op not in COMPARISONS:
             yield f"        const V {writer.name(node)} = {writer.definition(node)};"

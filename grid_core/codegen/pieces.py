@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 from grid_core.kernel.kernel import LEAVES, Action, Loop, Store
 from grid_core.trace.scalar import Real, Scalar
@@ -29,6 +30,8 @@ class Piece:
     operations: int = 0
     stage: int = 0
     """Stage of its first event; every barrier starts another one."""
+    shared: bool = False
+    """Whether all workers run it, each some rows of its loops."""
 
     def staged(self) -> Iterator[tuple[int, Scalar | Action]]:
         """Yield the events with their stages. What one stage saves may be loaded in later ones only."""
@@ -38,6 +41,25 @@ class Piece:
                 stage += 1
             else:
                 yield stage, event
+
+
+class Form(Enum):
+    """Who runs the pieces of a step."""
+
+    ALONE = "alone"
+    """The first worker, one after the other."""
+    DEALT = "dealt"
+    """One worker each."""
+    ROWS = "rows"
+    """All workers the only piece, each some rows of its loops."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the workers of a kernel do until all of them meet."""
+
+    form: Form
+    pieces: Sequence[Piece]
 
 
 def read_by(event: Scalar | Action) -> list[Real]:

@@ -6,12 +6,12 @@ of tens of thousands of operations is therefore cut into pieces that hand values
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grid_core.codegen.layout import Layout
 from grid_core.codegen.order import by_demand
-from grid_core.codegen.pieces import Piece, cost_of, read_by
+from grid_core.codegen.pieces import Form, Piece, Step, cost_of, read_by
 from grid_core.codegen.slots import assign_slots
 from grid_core.kernel.kernel import Action, Kernel, Loop, Store
 from grid_core.trace.scalar import COMPARISONS, Scalar
@@ -39,13 +39,19 @@ class Schedule:
     """Where the entries of outputs are kept, by output."""
     constants: list[Store]
     """Outputs whose value is known at generation time; those that nothing sets are zero."""
-    pieces: Sequence[Piece]
+    steps: Sequence[Step]
     inlined: frozenset[int]
     """Nodes that are written inside the expression of their only user."""
     arrays: dict[str, int]
     """First slot of each workspace array."""
     slots: int
     """Workspace scalars per sample."""
+    messages: int = 0
+    """Slots of a block, beside these, for what the workers of a step tell each other."""
+
+    @property
+    def pieces(self) -> list[Piece]:
+        return [piece for step in self.steps for piece in step.pieces]
 
 
 def schedule(
@@ -60,8 +66,9 @@ def schedule(
     """
     events, constants = events_of(kernel, kept)
     events = order(events) if not kernel.arrays else events
-    inlined = inlined_nodes(events, {}) - _read_late(events)
-    return _finish(kernel, kept, constants, _cut(named_events(events, inlined), inlined, budget), inlined)
+    inlined = inlined_nodes(events, {}) - read_late(events)
+    pieces = cut(named_events(events, inlined), inlined, budget)
+    return finish(kernel, kept, constants, [Step(Form.ALONE, pieces)], inlined)
 
 
 def named_events(events: list[Scalar | Action], inlined: frozenset[int]) -> list[Scalar | Action]:
@@ -69,15 +76,21 @@ def named_events(events: list[Scalar | Action], inlined: frozenset[int]) -> list
     return [event for event in events if not (isinstance(event, Scalar) and event.id in inlined)]
 
 
-def _finish(
-    kernel: Kernel, kept: Mapping[str, Layout], constants: list[Store], pieces: list[Piece], inlined: frozenset[int]
+def finish(
+    kernel: Kernel,
+    kept: Mapping[str, Layout],
+    constants: list[Store],
+    steps: Sequence[Step],
+    inlined: frozenset[int],
+    messages: int = 0,
 ) -> Schedule:
+    """Give workspace to arrays, and to the values that steps and pieces hand on."""
     arrays, first = {}, 0
     for array in kernel.arrays:
         arrays[array.name] = first
         first += array.size
-    slots = assign_slots(pieces, inlined, first)
-    return Schedule(kernel, kept, constants, pieces, inlined, arrays, slots)
+    slots = assign_slots(steps, inlined, first)
+    return Schedule(kernel, kept, constants, steps, inlined, arrays, slots, messages)
 
 
 def events_of(kernel: Kernel, kept: Mapping[str, Layout]) -> tuple[list[Scalar | Action], list[Store]]:
@@ -122,7 +135,7 @@ def _added_to(kernel: Kernel, name: str) -> set[int]:
     return {i for loop in loops for s in loop.stores if s.accumulate and s.target == name for i in loop.reached(s)}
 
 
-def inlined_nodes(events: Iterable[Scalar | Action], home: Mapping[int, tuple[int, int]]) -> frozenset[int]:
+def inlined_nodes(events: Iterable[Scalar | Action], home: Mapping[int, Hashable]) -> frozenset[int]:
     """Choose the arithmetic nodes with one user, at the same ``home`` if homes are given, that are written in place."""
     uses: dict[int, int] = {}
     away: set[int] = set()
@@ -145,7 +158,7 @@ def inlined_nodes(events: Iterable[Scalar | Action], home: Mapping[int, tuple[in
     return frozenset(inlined)
 
 
-def _read_late(events: Iterable[Scalar | Action]) -> frozenset[int]:
+def read_late(events: Iterable[Scalar | Action]) -> frozenset[int]:
     """Return the nodes, masks excepted, that have a reader which is not near."""
     made: dict[int, int] = {}
     late: set[int] = set()
@@ -156,7 +169,8 @@ def _read_late(events: Iterable[Scalar | Action]) -> frozenset[int]:
     return frozenset(late)
 
 
-def _cut(events: list[Scalar | Action], inlined: frozenset[int], budget: int) -> list[Piece]:
+def cut(events: Iterable[Scalar | Action], inlined: frozenset[int], budget: int = FUNCTION_BUDGET) -> list[Piece]:
+    """Return pieces of at most about ``budget`` operations, to be run one after the other."""
     pieces = [Piece()]
     for event in events:
         cost = cost_of(event, inlined)

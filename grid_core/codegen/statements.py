@@ -26,6 +26,8 @@ class Function:
     workspace: bool
     lines: tuple[str, ...]
     operations: int
+    shared: bool = False
+    """Whether all ``workers`` run it, each with its number as ``worker``."""
 
 
 def write_functions(schedule: Schedule) -> tuple[Function, ...]:
@@ -68,6 +70,7 @@ def _function(schedule: Schedule, name: str, piece: Piece) -> Function:
         any("ws[" in line or "ws." in line for line in lines),
         lines,
         piece.operations,
+        piece.shared,
     )
 
 
@@ -76,6 +79,7 @@ def _lines(schedule: Schedule, piece: Piece) -> Iterator[str]:
     ready: set[int] = set()
     section = ""
     stage = piece.stage
+    dealt = 0
     for event in piece.events:
         if isinstance(event, Barrier):
             yield f"ws.barrier({stage}, {_expected(piece, stage)});"
@@ -95,7 +99,8 @@ def _lines(schedule: Schedule, piece: Piece) -> Iterator[str]:
             target = f"{event.target if base is None else 'ws'}[{at}]"
             yield f"{target} = {writer.value(event.value)};"
         else:
-            yield from write_loop(event, writer, schedule.kept)
+            yield from write_loop(event, writer, schedule.kept, dealt if piece.shared else None)
+            dealt += len(event.table)
 
 
 def _define(piece: Piece, writer: Writer, node: Scalar, ready: set[int]) -> Iterator[str]:
@@ -131,7 +136,7 @@ def _save(piece: Piece, writer: Writer, node: Scalar) -> Iterator[str]:
         for block, slot in message.slots.items():
             where = f"put({slot}" if block == piece.block else f"push({block}, {slot}"
             yield f"ws.{where}, {_names(writer, message.nodes)});"
-    elif node.id in piece.saves:
+    if node.id in piece.saves:
         yield f"ws[{piece.saves[node.id]}] = {writer.name(node)};"
 
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from grid_core.errors import TraceError
-from grid_core.kernel.kernel import Kernel, Loop
 from grid_core.trace.scalar import Scalar
 
 SMALL = 2000
@@ -42,26 +40,20 @@ class Partition:
     span: float
 
 
-def partition(kernel: Kernel, workers: int, blocks: int = 1) -> Partition:
-    """Deal a kernel's operations to ``workers`` that meet at a barrier after every stage.
+def partition(nodes: Sequence[Scalar], workers: int, blocks: int = 1) -> Partition:
+    """Deal operations to ``workers`` that meet at a barrier after every stage.
 
     Parameters
     ----------
-    kernel : Kernel
+    nodes : sequence of Scalar
+        In creation order. What they need beyond these is at hand.
     workers : int
     blocks : int
         How many blocks the workers belong to, equally many in a row to each; values travel less well between blocks.
-
-    Raises
-    ------
-    TraceError
-        The kernel has table loops, whose rows are not split; run it with one worker.
     """
-    if any(isinstance(action, Loop) for action in kernel.actions):
-        raise TraceError(f"{kernel.name} has table loops and cannot be dealt to several workers; use one")
-    graph = _Graph([node for node in kernel.nodes() if node.op != "input"])
-    small = len(graph.nodes) < SMALL
-    depths = [graph.latest()] if len(graph.nodes) > LARGE else [graph.earliest(), graph.latest()]
+    graph = _Graph(nodes)
+    small = len(nodes) < SMALL
+    depths = [graph.latest()] if len(nodes) > LARGE else [graph.earliest(), graph.latest()]
     candidates = (_cut(graph, depth, _Team(workers, blocks, small=small)) for depth in depths)
     return min(candidates, key=lambda found: found.span)
 

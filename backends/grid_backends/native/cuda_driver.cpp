@@ -57,7 +57,9 @@ Driver open_driver() {
     find(library, "cuFuncGetAttribute", driver.kernel_attribute);
     find(library, "cuFuncSetAttribute", driver.kernel_set_attribute);
     find(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", driver.kernel_occupancy);
+    find(library, "cuOccupancyMaxActiveClusters", driver.cluster_occupancy);
     find(library, "cuLaunchKernel", driver.launch);
+    find(library, "cuLaunchKernelEx", driver.launch_clusters);
     find(library, "cuStreamCreate", driver.stream_create);
     find(library, "cuStreamDestroy_v2", driver.stream_destroy);
     find(library, "cuStreamSynchronize", driver.stream_wait);

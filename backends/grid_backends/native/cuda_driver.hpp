@@ -41,7 +41,8 @@ constexpr int kMultiprocessors = 16;       // attributes of a device
 constexpr int kComputeMajor = 75;
 constexpr int kComputeMinor = 76;
 constexpr int kSharedOptIn = 97;
-constexpr int kMaxThreads = 0;             // attributes of a kernel
+constexpr int kLargeClusters = 14;         // attributes of a kernel
+constexpr int kMaxThreads = 0;
 constexpr int kLocalBytes = 3;
 constexpr int kRegisters = 4;
 constexpr int kDynamicShared = 8;
@@ -77,6 +78,21 @@ struct Copy2D {
     size_t width, height;
 };
 
+// A launch whose blocks form clusters.
+struct ClusterSize {
+    int attribute = 4;
+    int unused = 0;
+    unsigned blocks[16] = {1, 1, 1};
+};
+struct LaunchConfig {
+    unsigned grid[3] = {1, 1, 1};
+    unsigned block[3] = {1, 1, 1};
+    unsigned shared = 0;
+    Stream stream = nullptr;
+    const ClusterSize* attributes = nullptr;
+    unsigned attribute_count = 1;
+};
+
 struct Driver {
     // The driver of this process: GRID_RBD_LIBCUDA, else libcuda.so.1. A CudaError if there is none.
     static const Driver& get();
@@ -107,6 +123,8 @@ struct Driver {
     Result (*kernel_attribute)(int*, int attribute, Kernel);
     Result (*kernel_set_attribute)(Kernel, int attribute, int);
     Result (*kernel_occupancy)(int*, Kernel, int threads, size_t shared);
+    Result (*cluster_occupancy)(int*, Kernel, const LaunchConfig*);
+    Result (*launch_clusters)(const LaunchConfig*, Kernel, void** parameters, void** extra);
     Result (*launch)(Kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared, Stream,
                      void** parameters, void** extra);
     Result (*stream_create)(Stream*, unsigned flags);

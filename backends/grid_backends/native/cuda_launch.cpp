@@ -39,6 +39,16 @@ Parameter parameter(const KernelVariant& variant, const Operands& operands, size
     return result;
 }
 
+Result launch_shape(const Shape& shape, unsigned clusters, Stream stream, void** parameters) {
+    const Driver& driver = Driver::get();
+    if (shape.pooled && shape.blocks > 1) {
+        const ClusterLaunch launch(shape, clusters, stream);
+        return driver.launch_clusters(&launch.config, shape.kernel, parameters, nullptr);
+    }
+    return driver.launch(shape.kernel, clusters * shape.blocks, 1, 1, 32 * shape.warps, 1, 1,
+                         static_cast<unsigned>(shape.shared_bytes), stream, parameters, nullptr);
+}
+
 // Cycles that a batch takes for values that registers have no room for. Each is waited for, and what the first cache has
 // no room for, beside the shared memory of blocks, comes from the second one, again and again in a long kernel.
 double spill(const Shape& shape, double groups, int multiprocessors, int64_t scalar_bytes) {
@@ -49,6 +59,19 @@ double spill(const Shape& shape, double groups, int multiprocessors, int64_t sca
     const double missed = std::max(0.0, shape.local_bytes - room / (blocks * shape.warps * kLanes));  // of a thread
     const double waited = waves * 66.0 * shape.local_bytes / static_cast<double>(scalar_bytes);
     return std::max(waited, std::max(1.0, groups / multiprocessors) * shape.instructions * missed / 920);
+}
+
+// Cycles that a batch takes in a pooled kernel: one block runs straight-line code, all share the rows of loops, the
+// workspace and the copying of outputs, and what they move passes through the memory of the device. Fitted to five kernels
+// of the quadruped and the humanoid in single precision, with batches of 16 to 4096 and clusters of 1 to 16 blocks: the
+// size chosen took at most 1.19 times what the best one did.
+double pooled(const Shape& shape, double groups, double entries, int64_t scalar_bytes) {
+    const double waves = std::ceil(groups / shape.resident);
+    const auto scratch = static_cast<double>(shape.scratch);
+    const double alone = 2.5 * (shape.instructions - shape.rows) + (shape.blocks > 1 ? 860.0 * shape.stages : 0.0);
+    const double shared = (17.0 * shape.rows + 7.6 * scratch + 76 * entries) / (shape.warps * shape.blocks);
+    const double moved = static_cast<double>(scalar_bytes) * (scratch + kLanes * entries);
+    return waves * (alone + shared) + groups * moved / 1300;
 }
 
 // Cycles that a batch takes, about, without what all shapes share. Each instruction of a kernel runs once for 32 samples,
@@ -62,6 +85,7 @@ double estimate(const Shape& shape, int64_t batch, int multiprocessors, int64_t 
     const double busy = std::min(1.0, groups * shape.blocks / multiprocessors);
     double entries = 0;  // of the outputs of a sample
     for (const auto& output : shape.outputs) entries += static_cast<double>(output.second);
+    if (shape.pooled) return pooled(shape, groups, entries, scalar_bytes);
     const double copied = 120 * entries / (shape.warps * shape.blocks);
     if (shape.blocks > 1) {
         const double crowded = 1 + 2.4 * busy * busy * busy;
@@ -185,10 +209,7 @@ void Launcher::launch(const Operands& operands, Stream stream, Arena& arena) con
     const size_t outputs = chosen.outputs.size();
     Parameter value = parameter(variant(operands.given), operands, outputs, own ? own->address : 0);
     void* parameters[] = {value.data()};
-    const auto shared = static_cast<unsigned>(chosen.shared_bytes);
-    const Result result = Driver::get().launch(chosen.kernel, static_cast<unsigned>(count * chosen.blocks), 1, 1,
-                                               32 * chosen.warps, 1, 1, shared, stream,
-                                               parameters, nullptr);
+    const Result result = launch_shape(chosen, static_cast<unsigned>(count), stream, parameters);
     if (result != kSuccess) fail_launch(chosen, result);
 }
 

@@ -21,6 +21,7 @@ py::list describe_kernels(CudaUnit& unit) {
     unit.load();
     py::list result;
     for (const Shape& shape : unit.shapes) {
+        if (shape.resident == 0) continue;
         py::dict entry;
         entry["name"] = shape.name;
         entry["shape"] = shape.label;

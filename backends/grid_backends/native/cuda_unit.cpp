@@ -24,7 +24,7 @@ struct Header {
 };
 constexpr uint32_t kMagic = 0xBA55ED50;
 
-constexpr int kAbi = 4;
+constexpr int kAbi = 5;
 constexpr size_t kScratchShare = 16;  // of the device's memory, one part is for the scratch of a launch
 
 Sizes sizes(const py::handle& arguments) {
@@ -43,6 +43,8 @@ Shape shape(const py::handle& entry) {
     result.blocks = entry["blocks"].cast<int>();
     result.file = entry["file"].cast<int>();
     result.instructions = entry["instructions"].cast<int>();
+    result.rows = entry["rows"].cast<int>();
+    result.pooled = entry["pooled"].cast<bool>();
     result.stages = entry["stages"].cast<int>();
     result.shared_bytes = entry["shared_bytes"].cast<size_t>();
     result.scratch = entry["scratch"].cast<int64_t>();
@@ -179,6 +181,15 @@ std::string CudaUnit::advice() const {
     return "build the robot with cuda_arch=" + own + ", or with " + own + " in cuda_archs or GRID_RBD_CUDA_ARCHS";
 }
 
+ClusterLaunch::ClusterLaunch(const Shape& shape, unsigned clusters, Stream stream) {
+    size.blocks[0] = static_cast<unsigned>(shape.blocks);
+    config.grid[0] = clusters * size.blocks[0];
+    config.block[0] = static_cast<unsigned>(32 * shape.warps);
+    config.shared = static_cast<unsigned>(shape.shared_bytes);
+    config.stream = stream;
+    config.attributes = &size;
+}
+
 void CudaUnit::find_kernel(Shape& shape) {
     const Driver& driver = Driver::get();
     const std::string what = "kernel '" + shape.name + "' of unit '" + path + "'";
@@ -199,9 +210,14 @@ void CudaUnit::find_kernel(Shape& shape) {
                                  std::to_string(shape.max_threads) + " such threads per block");
     }
     shape.resident = std::max(1, blocks * device_->multiprocessors / shape.blocks);
+    if (shape.pooled && shape.blocks > 1) {
+        check(driver.kernel_set_attribute(shape.kernel, kLargeClusters, 1), what);
+        const ClusterLaunch launch(shape, 1, nullptr);
+        check(driver.cluster_occupancy(&shape.resident, shape.kernel, &launch.config), what);
+    }
     if (shape.scratch == 0) return;
     const size_t most = device_->memory().second / kScratchShare / (shape.scratch * scalar_bytes);
-    shape.resident = static_cast<int>(std::clamp<size_t>(most, 1, shape.resident));
+    shape.resident = static_cast<int>(std::min<size_t>(std::max<size_t>(most, 1), shape.resident));
 }
 
 void CudaUnit::fail_resource(const Shape& shape, const std::string& shortage) const {

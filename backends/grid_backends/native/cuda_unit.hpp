@@ -24,6 +24,8 @@ struct Shape {
     int blocks;         // of a cluster
     int file;           // of the unit that holds it
     int instructions;   // of all warps, about
+    int rows;           // those of loops, whose rows all warps share
+    bool pooled;        // a cluster has as many blocks as a launch says; the first one does all but those and copying
     int stages;         // after each, the warps wait for each other
     size_t shared_bytes;
     int64_t scratch;  // scalars of device memory per block
@@ -32,10 +34,20 @@ struct Shape {
 
     // Known when the unit is loaded, into one device.
     Kernel kernel = nullptr;
-    int resident = 0;     // clusters that the device runs at once, and that there is scratch for
+    int resident = 0;     // clusters that the device runs at once, and that there is scratch for; 0 if it runs none
     int local_bytes = 0;  // of a thread, in memory
     int registers = 0;
     int max_threads = 0;
+};
+
+// The launch of clusters whose size the kernel leaves open.
+struct ClusterLaunch {
+    ClusterLaunch(const Shape& shape, unsigned clusters, Stream stream);
+    ClusterLaunch(const ClusterLaunch&) = delete;
+    ClusterLaunch& operator=(const ClusterLaunch&) = delete;
+
+    ClusterSize size;
+    LaunchConfig config;
 };
 
 class CudaUnit {

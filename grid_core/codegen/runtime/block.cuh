@@ -213,6 +213,13 @@ struct Scratch {
     }
 };
 
+// The same for messages, and slots in one memory, whichever that is: loops know a slot only when they run.
+template <class T, int Near>
+struct Desk : Scratch<T, Near> {
+    T* slots;
+    __device__ __forceinline__ T& operator[](int slot) const { return slots[32 * slot]; }
+};
+
 // The same in block Own of a cluster: all in shared memory, written into the block that reads it.
 template <class T, int Own, int Warps, int Blocks, bool First>
 struct Shared : Scratch<T, 1 << 20> {
@@ -290,23 +297,43 @@ __device__ __forceinline__ void copy_vector(void* to, const void* from, int left
 #endif
 }
 
-// The threads that work on one group of samples: the warps of a block, or of several that form a cluster.
+// The threads that work on one group of samples: the warps of a block, or of several that form a cluster, as many as the
+// kernel is compiled for or, with kAny, a launch says. Architectures before 9.0 have no clusters.
+constexpr int kAny = 0;
 template <int Warps, int Cluster>
 struct Team {
     static constexpr int kThreads = 32 * Warps;  // of a block
 
+    static __device__ __forceinline__ int blocks() {
+        int count = 1;
+        if (Cluster != kAny) return Cluster;
+#if __CUDA_ARCH__ >= 900
+        asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(count));
+#endif
+        return count;
+    }
     static __device__ __forceinline__ int rank() {
+        int rank = 0;
         if (Cluster == 1) return 0;
-        int rank;
+#if __CUDA_ARCH__ >= 900
         asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+#endif
         return rank;
     }
-    static __device__ __forceinline__ long long number() { return blockIdx.x / Cluster; }
-    static __device__ __forceinline__ long long count() { return gridDim.x / Cluster; }
+    static __device__ __forceinline__ long long number() { return blockIdx.x / blocks(); }
+    static __device__ __forceinline__ long long count() { return gridDim.x / blocks(); }
 
     static __device__ __forceinline__ void meet() {
         __syncthreads();
         if (Cluster > 1) asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+    }
+
+    // The same for threads that read what others of the team wrote to global memory.
+    static __device__ __forceinline__ void agree() {
+        if (blocks() == 1) return __syncthreads();
+#if __CUDA_ARCH__ >= 900
+        asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
     }
 
     // Divides 0 to N - 1 among the threads of the block.
@@ -407,25 +434,35 @@ struct Team {
         }
     }
 
-    // The same from columns in global memory, through 32 by 33 tiles of shared memory, one for each of the first warps.
+    // The same from columns in global memory, through 32 by 33 tiles of shared memory, one for each of the first warps of
+    // every block. Of the places of 32 columns a lane looks up its own, and most of them may be zeros.
     template <int Tiles, class T, class Kept>
     static __device__ __forceinline__ void unstage_tiles(const T* columns, int size, const Target<T>& target, Kept kept, T* tiles) {
-        if (target.batch_last()) return unstage_columns(columns, 0, 0, size, target, kept);
+        if (target.batch_last()) return unstage_columns(columns, 0, rank() * size / blocks(), (rank() + 1) * size / blocks(), target, kept);
+        constexpr unsigned kAll = ~0u;
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         if (warp >= Tiles) return;
         T* const tile = tiles + warp * 32 * 33;
 #pragma unroll 1
-        for (int k0 = 32 * warp; k0 < size; k0 += 32 * Tiles) {
+        for (int k = 32 * (rank() * Tiles + warp); k < size; k += 32 * Tiles * blocks()) {
+            const bool inside = k + lane < size;
+            const int own = inside ? kept(k + lane) : -1;
+            T* const to = target.to + k + lane;
+            if (!__any_sync(kAll, own >= 0)) {
 #pragma unroll 8
-            for (int k = 0; k < 32; ++k) {
-                const int place = k0 + k < size ? kept(k0 + k) : -1;
-                tile[33 * k + lane] = place < 0 ? T(0) : columns[33 * place + lane];
+                for (int l = 0; l < 32; ++l)
+                    if (inside && l < target.rows) to[l * target.stride] = T(0);
+                continue;
+            }
+#pragma unroll 16
+            for (int i = 0; i < 32; ++i) {
+                const int place = __shfl_sync(kAll, own, i);
+                tile[33 * i + lane] = place < 0 ? T(0) : columns[33 * place + lane];
             }
             __syncwarp();
-            T* const to = target.to + k0 + lane;
 #pragma unroll 8
             for (int l = 0; l < 32; ++l)
-                if (k0 + lane < size && l < target.rows) to[l * target.stride] = tile[33 * lane + l];
+                if (inside && l < target.rows) to[l * target.stride] = tile[33 * lane + l];
             __syncwarp();
         }
     }

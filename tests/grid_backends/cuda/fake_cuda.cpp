@@ -251,6 +251,7 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, FakeKernel*, int th
     *blocks = 512 / threads;
     return 0;
 }
+int cuOccupancyMaxActiveClusters(int* clusters, FakeKernel*, const void*) { return *clusters = 0, 0; }
 int cuLaunchKernel(FakeKernel* kernel, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                    unsigned shared, void* stream, void** parameters, void**) {
     const Io io{static_cast<const uint64_t*>(parameters[0]), kernel->variant() == 2 ? 6 : 5, kernel->outputs};
@@ -259,6 +260,7 @@ int cuLaunchKernel(FakeKernel* kernel, unsigned blocks, unsigned, unsigned, unsi
     if (result == 0) kernel->bytes == 4 ? run<float>(*kernel, io) : run<double>(*kernel, io);
     return result;
 }
+int cuLaunchKernelEx(const void*, FakeKernel* kernel, void**, void**) { return logged("cuLaunchKernelEx", kernel->name); }
 int cuStreamCreate(void** stream, unsigned) {
     const std::lock_guard lock(guard);
     *stream = reinterpret_cast<void*>(uintptr_t{0x5000} + 16 * ++streams);

@@ -106,6 +106,8 @@ def write_unit(
                     "blocks": 1,
                     "file": len(absent),
                     "instructions": 1000,
+                    "rows": 0,
+                    "pooled": False,
                     "stages": 1,
                     "absent": absent,
                     "shared_bytes": shared_bytes,
@@ -117,7 +119,7 @@ def write_unit(
         text = "".join(lines).encode()
         images.append(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(text)) + text)
     description = {
-        "abi": 4,
+        "abi": 5,
         "algorithm": name,
         "dtype": dtype,
         "machine": [90],

@@ -50,7 +50,7 @@ def test_a_closed_unit_is_unloaded(fake: FakeDriver, open_toy: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"abi": 2}, "expected ABI 4, found 2; rebuild"),
+        ({"abi": 2}, "expected ABI 5, found 2; rebuild"),
         ({"written": {"dtype": "float16"}}, "expected dtype float32 or float64, found float16"),
         ({"written": {"dtype": "float32"}}, "expected float64, found float32"),
         ({"kernels": []}, "expected at least one kernel"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from grid_core.codegen.block import LANES, BlockMemory, block_memory, too_large
 from grid_core.codegen.cuda import LOCAL_BYTES, block_kernel, cuda_kernels, render_cuda_unit
+from grid_core.codegen.cuda import describe as describe_unit
 from grid_core.codegen.images import divided
 from grid_core.codegen.layout import Layout
 from grid_core.codegen.shapes import Shape
@@ -20,9 +21,12 @@ from grid_core.model import Model, load_model
 from grid_core.plugins.manager import load_catalogue
 from grid_core.toolchains.architectures import Architectures
 from tests.grid_core.units import GOLDEN, toy
+from tests.oracle.evaluation import quiet_model
+from tests.oracle.trees import chain, describe
 
 LIMITS = [kib << 10 for kib in (64, 99, 163, 227)]
-SHAPES = [Shape(1), Shape(4), Shape(8), Shape(16)]
+SHAPES = [Shape(1), Shape(4), Shape(8), Shape(16), Shape(16, pooled=True)]
+counts = st.integers(0, 5000)
 sizes = st.lists(st.integers(1, 3000), min_size=1, max_size=6)
 
 
@@ -31,28 +35,40 @@ def arguments(name: str, numbers: list[int]) -> list[Argument]:
 
 
 def memory(
-    inputs: list[int], outputs: list[int], slots: int, shape: Shape, scalar_bytes: int, limit: int
+    inputs: list[int], outputs: list[int], slots: int, messages: int, shape: Shape, scalar_bytes: int, limit: int
 ) -> BlockMemory:
     given_inputs = arguments("in", inputs)
     left = too_large(given_inputs, scalar_bytes, limit)
     staged = [(i, a) for i, a in enumerate(given_inputs) if a.name not in left]
     kept = {a.name: Layout(a) for a in arguments("out", outputs)}
-    return block_memory(staged, kept, frozenset(), slots, shape, 5, scalar_bytes, limit)
+    return block_memory(staged, kept, frozenset(), slots, messages, shape, 5, scalar_bytes, limit)
 
 
-@given(sizes, sizes, st.integers(0, 5000), st.sampled_from(SHAPES), st.sampled_from([4, 8]), st.sampled_from(LIMITS))
+@given(sizes, sizes, counts, counts, st.sampled_from(SHAPES), st.sampled_from([4, 8]), st.sampled_from(LIMITS))
 def test_shared_memory_is_within_the_limit(
-    inputs: list[int], outputs: list[int], slots: int, shape: Shape, scalar_bytes: int, limit: int
+    inputs: list[int],
+    outputs: list[int],
+    slots: int,
+    messages: int,
+    shape: Shape,
+    scalar_bytes: int,
+    limit: int,
 ) -> None:
-    block = memory(inputs, outputs, slots, shape, scalar_bytes, limit)
+    block = memory(inputs, outputs, slots, messages, shape, scalar_bytes, limit)
     far = [output for output in block.outputs if output.form == "far"]
     assert block.shared_bytes <= limit
     assert block.tiles <= shape.warps
     assert bool(far) == (block.tiles > 0)
     near = [(i.offset, LANES * i.pitch) for i in block.inputs]
     near += [(o.offset, o.scalars) for o in block.outputs if o.form != "far"]
-    check_apart([*near, (block.workspace, LANES * block.near)], block.shared_bytes // scalar_bytes)
-    check_apart([*((o.offset, o.scalars) for o in far), (block.far, LANES * (slots - block.near))], block.scratch)
+    near.append((block.workspace, LANES * block.near))
+    distant = [*((o.offset, o.scalars) for o in far), (block.far, LANES * (messages - block.near))]
+    (near if block.slots_near else distant).append((block.slots, LANES * slots))
+    check_apart(near, block.shared_bytes // scalar_bytes)
+    check_apart(distant, block.scratch)
+    if shape.pooled:
+        assert len(far) == len(outputs), "all blocks of a cluster reach the outputs"
+        assert not block.slots_near, "and the workspace"
 
 
 def check_apart(regions: list[tuple[int, int]], size: int) -> None:
@@ -65,9 +81,9 @@ def check_apart(regions: list[tuple[int, int]], size: int) -> None:
 
 @given(sizes, sizes, st.integers(0, 500), st.sampled_from([2, 4, 8]), st.sampled_from([4, 8]))
 def test_blocks_of_a_cluster_share_the_outputs(
-    inputs: list[int], outputs: list[int], slots: int, blocks: int, scalar_bytes: int
+    inputs: list[int], outputs: list[int], messages: int, blocks: int, scalar_bytes: int
 ) -> None:
-    block = memory(inputs, outputs, slots, Shape(4, blocks), scalar_bytes, 1 << 30)
+    block = memory(inputs, outputs, 0, messages, Shape(4, blocks), scalar_bytes, 1 << 30)
     assert block.scratch == 0
     assert block.barriers * scalar_bytes + 8 * 5 == block.shared_bytes
     for output in block.outputs:
@@ -104,3 +120,16 @@ def test_clusters_are_for_gpus_that_have_them(architectures: tuple[int, ...], cl
     texts = render_cuda_unit(gradient, model, "float32", divided(kernels)).values()
     assert sum(text.count('extern "C" __global__') for text in texts) == len(kernels)
     assert any("__cluster_dims__" in text for text in texts) == clusters
+
+
+@pytest.mark.parametrize(("architectures", "sizes"), [((90,), [1, 2, 4, 8, 16]), ((86, 90), [1])])
+def test_many_outputs_are_copied_by_clusters_of_any_size(architectures: tuple[int, ...], sizes: list[int]) -> None:
+    algorithms, wanted = load_catalogue().algorithms, Architectures(architectures)
+    model = quiet_model(describe(chain(*["revolute"] * 27), 5))
+    hessian = algorithms["end_effector_pose_hessian"]
+    kernels = cuda_kernels(hessian, model, algorithms, TraceSettings(), "float32", wanted)
+    listed = describe_unit(hessian, "float32", wanted, divided(kernels))["kernels"]
+    pooled = [kernel for kernel in listed if kernel["pooled"]]
+    assert [kernel["blocks"] for kernel in pooled] == sizes
+    assert len({kernel["name"] for kernel in pooled}) == 1
+    assert len({kernel["shape"] for kernel in listed}) == len(listed)

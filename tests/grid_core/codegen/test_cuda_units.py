@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from grid_core.codegen import shapes
 from grid_core.codegen.cuda import cuda_kernels, render_cuda_unit
 from grid_core.codegen.images import divided
 from grid_core.codegen.render import RUNTIME
@@ -111,3 +112,16 @@ def test_tables_travel_with_the_launch(nvcc: NvccCompiler, tmp_path: Path) -> No
     tables = 8 * (10 * model.nb + 6 * model.nb + 4 * model.nv)
     assert f", {(256 + tables + 8 * 3) // 8}> io" in source
     assert compile_units(nvcc, tmp_path / "units", [source])
+
+
+def test_pooled_kernels_for_older_and_newer_gpus(
+    nvcc: NvccCompiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The size of clusters is left to the launch, so that one source serves GPUs without them."""
+    monkeypatch.setattr(shapes, "CLUSTER_OPERATIONS", 0)
+    model = quiet_model(describe(chain("revolute", "prismatic"), 21))
+    algorithm = load_catalogue(()).algorithms["integrator_hessian_euler"]
+    for level in ("sm_75,sm_80", LEVEL):
+        source = render(algorithm, model, "float64", level)
+        assert "_p16(" in source
+        assert compile_units(nvcc, tmp_path / level.partition(",")[0], [source], level)

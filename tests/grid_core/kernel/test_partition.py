@@ -11,15 +11,14 @@ from grid_core.codegen.layout import layouts
 from grid_core.codegen.pieces import Barrier, leaves_of
 from grid_core.codegen.schedule import Schedule
 from grid_core.codegen.stages import schedule_stages
-from grid_core.errors import TraceError
-from grid_core.kernel import KernelBuilder, trace_algorithm
+from grid_core.kernel import trace_algorithm
 from grid_core.kernel.kernel import Action, Argument, Kernel, Store
 from grid_core.kernel.partition import partition
-from grid_core.model import Model, load_model
+from grid_core.model import load_model
 from grid_core.plugins.manager import load_catalogue
 from grid_core.trace import Scalar
 from tests.grid_core.trace.expressions import Step, programs, trace
-from tests.grid_core.units import GOLDEN, toy
+from tests.grid_core.units import GOLDEN
 
 WORKERS = st.integers(1, 5)
 
@@ -38,16 +37,19 @@ def gradient() -> Kernel:
     return trace_algorithm(algorithms["inverse_dynamics_gradient"], iiwa, algorithms)
 
 
+def operations_of(kernel: Kernel) -> list[Scalar]:
+    return [node for node in kernel.nodes() if node.op != "input"]
+
+
 def check_partition(kernel: Kernel, workers: int) -> None:
-    stages = partition(kernel, workers).stages
+    operations = operations_of(kernel)
     home = {}
-    for stage, dealt in enumerate(stages):
+    for stage, dealt in enumerate(partition(operations, workers).stages):
         assert len(dealt) == workers
         for worker, nodes in enumerate(dealt):
             assert list(nodes) == sorted(nodes), "a worker keeps the order of the kernel"
             assert not home.keys() & set(nodes), "an operation is dealt once"
             home.update(dict.fromkeys(nodes, (stage, worker)))
-    operations = [node for node in kernel.nodes() if node.op != "input"]
     assert set(home) == {node.id for node in operations}
     for node in operations:
         stage, worker = home[node.id]
@@ -107,7 +109,7 @@ def check_stages(plan: Schedule, workers: int, blocks: int) -> None:
     assert len(barriers) == 1, "every worker meets every barrier"
     for stage in range(barriers.pop() + 1):
         simulation.run(stage)
-    assert all(0 <= slot < plan.slots for block in simulation.held for slot in block)
+    assert all(0 <= slot < plan.messages for block in simulation.held for slot in block)
     name = plan.kernel.outputs[0].name
     written = [e.index for piece in plan.pieces for e in piece.events if isinstance(e, Store)]
     written += [store.index for store in plan.constants]
@@ -146,17 +148,6 @@ def test_blocks_share_the_work_evenly(gradient: Kernel) -> None:
 
 
 def test_more_workers_are_faster(gradient: Kernel) -> None:
-    spans = [partition(gradient, workers).span for workers in (1, 4, 16)]
+    spans = [partition(operations_of(gradient), workers).span for workers in (1, 4, 16)]
     assert spans[0] > spans[1] > spans[2]
     assert spans[0] > 2.0 * spans[2]
-
-
-def test_loops_are_not_dealt(pendulum: Model) -> None:
-    def emit(k: KernelBuilder) -> None:
-        w = k.array("w", k.input("x"))
-        k.loop([(0,), (1,)], lambda row: row.accumulate(w, 0, 1.0))
-        k.output("y", w.values())
-
-    kernel = trace_algorithm(toy("looped", {"x": "nv"}, {"y": "nv"}, emit), pendulum, {})
-    with pytest.raises(TraceError, match="looped has table loops and cannot be dealt to several workers; use one"):
-        partition(kernel, 2)
