@@ -33,9 +33,10 @@ class TorchRobotHandle(FrameworkHandle):
     def __init__(self, record: RobotRecord, units: Units) -> None:
         self._place = torch.device(record.device)
         self._type = getattr(torch, record.dtype)
+        self._asked: dict[str, tuple[int, tuple[Any, ...]]] = {}
         self._read_once: dict[str, tuple[Any, ...]] = {}
         super().__init__(record, units)
-        self._parameters.watch(self._read_once.clear)
+        self._parameters.watch(self._read_again)
 
     def _array(self, value: Any, method: str, argument: str) -> torch.Tensor:
         if isinstance(value, torch.Tensor) and self._fits(value):
@@ -78,10 +79,19 @@ class TorchRobotHandle(FrameworkHandle):
 
     @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
     def _reading(self, index: int, values: tuple[Any, ...]) -> str:
-        """Return where programs find what was read; when it is gone, they are compiled again."""
+        """Return where programs find what was read, at every call."""
         key = repr((index, values))
-        self._read_once[key] = tuple(map(self._tensors, super()._read(index, values)))
+        self._read_once[key] = self._tensors(super()._read(index, values))
+        self._asked[key] = index, values
         return key
+
+    def _read_again(self) -> None:
+        """Follow a change of parameters; what cannot be read any more is gone, and programs with it compile again."""
+        for key, (index, values) in list(self._asked.items()):
+            try:
+                self._read_once[key] = self._tensors(super()._read(index, values))
+            except ArgumentError:
+                del self._read_once[key], self._asked[key]
 
     def _tensors(self, value: Any) -> Any:
         """Return what a reader gave as tensors: an array, nothing, or a tuple of arrays."""

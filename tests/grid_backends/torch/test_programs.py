@@ -81,13 +81,20 @@ def test_names_and_numbers_in_programs(robot: Any) -> None:
 def test_programs_read_the_parameters_of_the_handle(compiled: Callable[..., Any]) -> None:
     robot = compiled(URDF, backend="torch", dtype="float64", runtime_inertia=True)
     q = robot.random(seed=1, n=2)
-    inertia, pose = whole(robot.crba), whole(robot.end_effector_pose_runtime)
+    counter = CompileCounterWithBackend("aot_eager")
+    inertia, pose = (
+        torch.compile(method, fullgraph=True, backend=counter)
+        for method in (robot.crba, robot.end_effector_pose_runtime)
+    )
     tip = np.eye(4)
-    for turn in range(3):
+    counts = set()
+    for turn in range(12):  # more than a program is compiled again for
         same(inertia(q), robot.crba(q))
         same(pose(q), robot.end_effector_pose_runtime(q))
+        counts.add(counter.frame_count)
         tip[2, 3] = 0.1 * (turn + 1)
         robot.attach_tool("ball", mass=0.5, tip_transform=tip)
+    assert len(counts) == 1
     robot.set_inertia_params(2.0 * robot.inertia_params)
     same(inertia(q), robot.crba(q))
 
