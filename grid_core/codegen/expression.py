@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from grid_core.trace.scalar import Real, Scalar
 
@@ -18,17 +18,19 @@ Name = Callable[[Scalar], str]
 class Writer:
     """Writes expressions of one function; ``inlined`` nodes are written in place, all others by name.
 
-    Names are numbered as they come, so that they are short: they are a large part of what a compiler reads.
+    Names are numbered as they come, so that they are short: they are a large part of what a compiler reads. Inputs that
+    are ``held`` may be of type ``T``: one value for all samples.
     """
 
-    def __init__(self, inlined: frozenset[int], arrays: Mapping[str, int]) -> None:
+    def __init__(self, inlined: frozenset[int], arrays: Mapping[str, int], held: Collection[str] = ()) -> None:
         self.inlined = inlined
         self.arrays = arrays
+        self.held = held
         self._numbers: dict[int, int] = {}
 
     def inside(self, inlined: frozenset[int]) -> Writer:
         """Return the writer of a block of the same function, where other nodes are written in place."""
-        inner = Writer(inlined, self.arrays)
+        inner = Writer(inlined, self.arrays, self.held)
         inner._numbers = self._numbers
         return inner
 
@@ -45,6 +47,8 @@ class Writer:
         """Return an expression of type ``V``."""
         if not isinstance(x, Scalar):
             return "V{}" if x == 0.0 else f"gm::broadcast<V>({constant(x)})"
+        if x.op == "input" and x.data[0] in self.held:
+            return f"gm::spread<V>({self.name(x)})"
         return self._term(x, 0)
 
     def definition(self, node: Scalar) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grid_core.codegen.held import HELD, divide
 from grid_core.codegen.layout import Layout, layouts, whole_rows
-from grid_core.codegen.schedule import schedule
+from grid_core.codegen.order import by_demand
+from grid_core.codegen.schedule import Schedule, schedule
 from grid_core.codegen.statements import Function, write_constants, write_functions, write_zeros
 from grid_core.codegen.tables import robot_tables
 from grid_core.codegen.text import comment, cstring, quoted, smallest_integer
@@ -39,6 +42,10 @@ STACK_BYTES = 256 * 1024
 PACKS = 4
 """Packs that a piece of a long kernel works on before the next piece, while its instructions are in the first cache."""
 
+HELD_PACKS, HELD_BUDGET, HELD_GROUP = 2, 600, 150
+"""The same for kernels with held inputs, then operations of a function, and of a group (see :func:`by_demand`). They
+read and write much for what they compute; all that has to fit the first cache."""
+
 
 @dataclass(frozen=True)
 class Rendered:
@@ -57,6 +64,18 @@ class Rendered:
     operations: int
     packs: int
     large: bool
+    first: Rendered | None = None
+    """What runs before, on held inputs alone."""
+
+    @property
+    def own(self) -> tuple[Argument, ...]:
+        """The inputs of which every pack has its own."""
+        return tuple(a for a in self.inputs if not a.held) if self.first else self.inputs
+
+    @property
+    def held(self) -> list[str]:
+        """The names of the inputs of functions that are one value for all samples of most calls."""
+        return [*(a.name for a in self.inputs if a.held), HELD] if self.first else []
 
     @property
     def unused(self) -> list[str]:
@@ -77,16 +96,39 @@ def render_kernel(kernel: Kernel, *, rows: bool = False) -> Rendered:
         Functions write whole rows of outputs, instead of what is kept of them.
     """
     kept = whole_rows(kernel) if rows else layouts(kernel)
-    plan = schedule(kernel, kept)
+    return _rendered(schedule(kernel, kept), PACKS, rows=rows)
+
+
+def render_divided(kernel: Kernel) -> Rendered:
+    """Return a kernel, and what follows from its held inputs, if it has any, as a kernel that runs before."""
+    divided = divide(kernel)
+    if divided is None:
+        return render_kernel(kernel)
+    order = partial(by_demand, size=HELD_GROUP)
+    plan = schedule(divided.rest, layouts(divided.rest), HELD_BUDGET, order)
+    rest = _rendered(plan, HELD_PACKS, [HELD, *(argument.name for argument in kernel.inputs if argument.held)])
+    first = render_kernel(divided.first, rows=True)
+    return replace(
+        rest,
+        inputs=kernel.inputs,
+        outputs=kernel.outputs,
+        operations=sum(kernel.operations().values()),
+        large=rest.large or first.large,
+        first=first,
+    )
+
+
+def _rendered(plan: Schedule, most_packs: int, held: Sequence[str] = (), *, rows: bool = False) -> Rendered:
+    kernel, kept = plan.kernel, plan.kept
     sizes = [argument.size for argument in kernel.inputs] + [layout.size for layout in kept.values()]
     needed = 64 * (plan.slots + sum(sizes))
-    packs = max(1, min(PACKS, STACK_BYTES // needed)) if len(plan.pieces) > 1 else 1
+    packs = max(1, min(most_packs, STACK_BYTES // needed)) if len(plan.pieces) > 1 else 1
     return Rendered(
         kernel.name,
         kernel.inputs,
         kernel.outputs,
         tuple(kept.values()),
-        write_functions(plan),
+        write_functions(plan, held),
         (*(write_zeros(kernel) if rows else ()), *write_constants(plan)),
         plan.slots,
         sum(kernel.operations().values()),
@@ -111,7 +153,7 @@ def render_unit(
         algorithm=algorithm,
         model=model,
         scalar=SCALARS[dtype],
-        kernels=[render_kernel(kernel) for kernel in kernels],
+        kernels=[render_divided(kernel) for kernel in kernels],
     )
 
 

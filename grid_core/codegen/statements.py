@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from grid_core.codegen.exchange import Program
@@ -30,10 +30,11 @@ class Function:
     """Whether all ``workers`` run it, each with its number as ``worker``."""
 
 
-def write_functions(schedule: Schedule) -> tuple[Function, ...]:
-    """Return one function per piece, named after the kernel and numbered."""
+def write_functions(schedule: Schedule, held: Collection[str] = ()) -> tuple[Function, ...]:
+    """Return one function per piece, named after the kernel and numbered; ``held`` inputs have their own type."""
     return tuple(
-        _function(schedule, f"{schedule.kernel.name}_{number}", piece) for number, piece in enumerate(schedule.pieces)
+        _function(schedule, f"{schedule.kernel.name}_{number}", piece, held)
+        for number, piece in enumerate(schedule.pieces)
     )
 
 
@@ -57,12 +58,12 @@ def write_zeros(kernel: Kernel) -> tuple[str, ...]:
     )
 
 
-def _function(schedule: Schedule, name: str, piece: Piece) -> Function:
+def _function(schedule: Schedule, name: str, piece: Piece, held: Collection[str]) -> Function:
     outputs = {output.name for output in schedule.kernel.outputs}
     written = {e.target for e in piece.events if isinstance(e, Store)} & outputs
     written |= {s.target for e in piece.events if isinstance(e, Loop) for s in e.stores} & outputs
     read = {x.data[0] for _, e in piece.staged() for x in inputs_of(e, schedule.inlined)}
-    lines = tuple(_lines(schedule, piece))
+    lines = tuple(_lines(schedule, piece, held))
     return Function(
         name,
         tuple(i.name for i in schedule.kernel.inputs if i.name in read),
@@ -74,8 +75,8 @@ def _function(schedule: Schedule, name: str, piece: Piece) -> Function:
     )
 
 
-def _lines(schedule: Schedule, piece: Piece) -> Iterator[str]:
-    writer = Writer(schedule.inlined, schedule.arrays)
+def _lines(schedule: Schedule, piece: Piece, held: Collection[str]) -> Iterator[str]:
+    writer = Writer(schedule.inlined, schedule.arrays, held)
     ready: set[int] = set()
     section = ""
     stage = piece.stage

@@ -51,9 +51,9 @@ class _Session:
         """Dimensions by the names that declared shapes use."""
         return dimensions(self.model, self.settings)
 
-    def input(self, name: str, size: int, shape: tuple[int, ...]) -> list[Real]:
+    def input(self, name: str, size: int, shape: tuple[int, ...], held: bool = False) -> list[Real]:
         """Declare a kernel input and return its scalars."""
-        self.inputs.setdefault(name, Argument(name, size, shape))
+        self.inputs.setdefault(name, Argument(name, size, shape, held))
         return [self.graph.node("input", (), (name, i)) for i in range(size)]
 
 
@@ -351,7 +351,7 @@ def trace_algorithm(
     for declared in algorithm.inputs:
         if declared.name not in absent:
             shape = resolve(declared.shape, session.dims)
-            arguments[declared.name] = nest(session.input(declared.name, prod(shape), shape), shape)
+            arguments[declared.name] = nest(session.input(declared.name, prod(shape), shape, declared.held), shape)
     results = _inline(session, algorithm, arguments).values
     outputs = []
     for output in algorithm.outputs:

@@ -19,11 +19,12 @@ LEAVES = frozenset({"input", "load", "slot"})
 
 @dataclass(frozen=True)
 class Argument:
-    """A named input or output of ``size`` scalars per sample."""
+    """A named input or output of ``size`` scalars per sample; most calls hold a ``held`` one the same for all."""
 
     name: str
     size: int
     shape: tuple[int, ...]
+    held: bool = False
 
 
 @dataclass(frozen=True)

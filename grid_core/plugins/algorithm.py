@@ -63,6 +63,8 @@ class Input:
         A call has to give the argument although it has a reader, which could do without.
     typical : float
         The size that values usually have, for random samples of them.
+    held : bool
+        Most calls give one value for all samples: what follows from such inputs alone is then computed once.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Input:
     each: bool = False
     required: bool = False
     typical: float = 1.0
+    held: bool = False
 
     @property
     def optional(self) -> bool:

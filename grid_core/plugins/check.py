@@ -34,8 +34,8 @@ RESERVED = CPP_WORDS | frozenset(
     re.findall(
         r"\w+",
         """
-        T V at begin detail end first in in_stride int64_t lanes memory model out out_stride owner rows self stream
-        table threads unit ws
+        H T V at begin detail end first held in in_stride int64_t lanes memory model once out out_stride owner rows same
+        self stream table threads unit ws
         """,
     )
 )

@@ -10,7 +10,7 @@ from grid_core.plugins.algorithm import Absent, Algorithm, Choice, Input, Output
 
 TEXTS = ("name", "family", "summary", "result", "notes", "source", "template")
 NAMES = ("requires", "aliases", "profiles", "needs")
-FLAGS = ("keyword_only", "each", "required")
+FLAGS = ("keyword_only", "each", "required", "held")
 
 
 def check_fields(algorithm: Algorithm) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from grid_core.kernel.builder import KernelBuilder, Row
-from grid_core.trace.linalg import Matrix, dot
+from grid_core.trace.linalg import Matrix
 from grid_core.trace.scalar import Real, Scalar
 from grid_plugins.plant.terms import Values
 
@@ -36,9 +36,18 @@ def congruence(k: KernelBuilder, rows: Sequence[Values], weights: Values, width:
 
 
 def _written_out(rows: Sequence[Values], weights: Values, width: int) -> Triangle:
+    """Return the triangle two rows at a time, so that what one entry reads serves the other, too."""
     columns = [[row[i] for row in rows] for i in range(width)]
     weighted = [[w * x for w, x in zip(weights, column)] for column in columns]
-    return [[dot(weighted[i], columns[j]) for j in range(i + 1)] for i in range(width)]
+    lower: Triangle = [[0.0] * (i + 1) for i in range(width)]
+    for top in range(0, width, 2):
+        pair = range(top, min(top + 2, width))
+        for j in range(pair.stop):
+            for n, factor in enumerate(columns[j]):
+                for i in pair:
+                    if j <= i:
+                        lower[i][j] = lower[i][j] + weighted[i][n] * factor
+    return lower
 
 
 def _looped(k: KernelBuilder, rows: Sequence[Values], weights: Values) -> Triangle:

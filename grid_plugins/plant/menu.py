@@ -119,14 +119,17 @@ def emit_menu(k: KernelBuilder) -> None:
 
 
 def _features(k: KernelBuilder) -> Iterator[tuple[str, Feature, str]]:
-    """Yield the terms in their order: name, feature, and the input that has the weights."""
+    """Yield the terms: name, feature, and the input that has the weights.
+
+    Those come first whose Hessian depends on weights and matrices alone, so that sums of it can be held.
+    """
     x, u, nq = k.input("x"), k.input("u"), k.model.nq
-    first, second = (FrameFeatures(k, cost_frame(k, number), x[:nq], x[nq:]) for number in (0, 1))
-    yield "frame_pos", first.position(k.input("ee_des")), "W"
-    yield "state", state_tangent(k, x, _turned(k, k.input("x_des"))), "Q"
-    yield "input", plain(u, k.input("u_des")), "R"
     yield "linear_x", _linear_state(k, x), "Wx"
     yield "linear_u", linear(k.input("Au"), u, k.input("bu"), k.input("tu")), "Wu"
+    yield "input", plain(u, k.input("u_des")), "R"
+    yield "state", state_tangent(k, x, _turned(k, k.input("x_des"))), "Q"
+    first, second = (FrameFeatures(k, cost_frame(k, number), x[:nq], x[nq:]) for number in (0, 1))
+    yield "frame_pos", first.position(k.input("ee_des")), "W"
     yield "orientation", first.orientation(k.input("R_des")), "Wo"
     yield "velocity", first.velocity(k.input("v_des")), "Wv"
     yield "frame_pos_2", second.position(k.input("cf_des")), "Wcf"
@@ -190,37 +193,40 @@ def read_activations(robot: RobotView, given: Mapping[str, Any]) -> Any:  # noqa
     return numbers if numbers.any() else None
 
 
-def _parameter(name: str, shape: tuple[str, ...], doc: str) -> Input:
+def _parameter(name: str, shape: tuple[str, ...], doc: str, *, held: bool = False) -> Input:
     """Return a parameter of the menu; what is left out is zero, and so is a term without weights."""
-    return Input(name, shape, doc, absent=Absent.ZERO, keyword_only=True)
+    return Input(name, shape, doc, absent=Absent.ZERO, keyword_only=True, held=held)
 
 
-def _optional(declared: Input, name: str = "") -> Input:
-    return _parameter(name or declared.name, declared.shape, declared.doc)
+def _weights(name: str, width: str, of: str) -> Input:
+    declared = weights(name, width, of)
+    return _parameter(name, declared.shape, declared.doc, held=True)
 
 
 PARAMETERS = (
     _parameter("ee_des", ("3",), "frame_pos: position of cost frame 0, the first end effector, to be at (m)"),
-    _optional(weights("W", "3", "frame_pos")),
+    _weights("W", "3", "frame_pos"),
     _parameter("x_des", ("nx",), "state: state to be at; a quaternion of zeros is no rotation"),
-    _optional(weights("Q", STATE, "state, along its tangent")),
+    _weights("Q", STATE, "state, along its tangent"),
     _parameter("u_des", (INPUT,), "input: input to have (N m, N)"),
-    _optional(weights("R", INPUT, "input")),
-    _parameter("Ax", ("mx", "nl+nv"), "linear_x: matrix of the coordinates that simply add, then of all velocities"),
-    _parameter("bx", ("mx",), "linear_x: what is added"),
+    _weights("R", INPUT, "input"),
+    _parameter(
+        "Ax", ("mx", "nl+nv"), "linear_x: matrix of the coordinates that simply add, then of all velocities", held=True
+    ),
+    _parameter("bx", ("mx",), "linear_x: what is added", held=True),
     _parameter("tx", ("mx",), "linear_x: value to have"),
-    _optional(weights("Wx", "mx", "linear_x")),
-    _parameter("Au", ("mu", INPUT), "linear_u: matrix of the inputs"),
-    _parameter("bu", ("mu",), "linear_u: what is added"),
+    _weights("Wx", "mx", "linear_x"),
+    _parameter("Au", ("mu", INPUT), "linear_u: matrix of the inputs", held=True),
+    _parameter("bu", ("mu",), "linear_u: what is added", held=True),
     _parameter("tu", ("mu",), "linear_u: value to have"),
-    _optional(weights("Wu", "mu", "linear_u")),
+    _weights("Wu", "mu", "linear_u"),
     _parameter("R_des", R_DES.shape, "orientation: rotation of cost frame 0 to have, from the frame to the world"),
-    _optional(weights("Wo", "3", "orientation, a rotation vector")),
+    _weights("Wo", "3", "orientation, a rotation vector"),
     _parameter("v_des", V_DES.shape, f"velocity: of cost frame 0, {V_DES.doc}"),
-    _optional(weights("Wv", "6", "velocity")),
+    _weights("Wv", "6", "velocity"),
     _parameter("cf_des", ("3",), "frame_pos_2: position of cost frame 1 to be at (m)"),
-    _optional(weights("Wcf", "3", "frame_pos_2")),
-    _parameter("mu", ("3",), "weights of the logarithmic barriers of positions, velocities and inputs"),
+    _weights("Wcf", "3", "frame_pos_2"),
+    _parameter("mu", ("3",), "weights of the logarithmic barriers of positions, velocities and inputs", held=True),
 )
 
 ALGORITHMS = (
@@ -240,6 +246,7 @@ ALGORITHMS = (
                 absent=Absent.VARIANT,
                 keyword_only=True,
                 read=read_activations,
+                held=True,
             ),
             Input(
                 "eps",
@@ -247,6 +254,7 @@ ALGORITHMS = (
                 "scale or relaxation of each term's activation, positive",
                 default=1.0,
                 keyword_only=True,
+                held=True,
             ),
             Input(
                 "bounds",
@@ -255,6 +263,7 @@ ALGORITHMS = (
                 "infinite ones are none, and left out all are",
                 absent=Absent.VARIANT,
                 keyword_only=True,
+                held=True,
             ),
         ),
         outputs=(

@@ -100,6 +100,7 @@ bool Binding::bind_out(PyObject* results) {
     const bool several = PyTuple_Check(results) && PyTuple_GET_SIZE(results) == count;
     if (!several && count != 1) return false;
     const bool inputs_batched = batched;
+    note_ranges();
     for (int i = 0; i < static_cast<int>(count); ++i) {
         PyObject* value = several ? PyTuple_GET_ITEM(results, i) : results;
         const Argument& argument = declared_.outputs[i];
@@ -115,12 +116,19 @@ bool Binding::bind_out(PyObject* results) {
     return true;
 }
 
+void Binding::note_ranges() {
+    for (size_t i = 0; i < declared_.inputs.size(); ++i) {
+        ranges_[i] = given >> i & 1 ? input_place(static_cast<int>(i)).range(batch, declared_.scalar_bytes) : Range{};
+    }
+}
+
 // Whether an output may share memory with an input: units may write early rows before they read late ones.
 bool Binding::overlaps_input(int index) const {
     const Place written = output_place(index);
+    const Range range = written.range(batch, declared_.scalar_bytes);
     for (size_t i = 0; i < declared_.inputs.size(); ++i) {
-        if ((given >> i & 1) == 0) continue;
-        if (written.meets({in[i], in_stride[i], declared_.inputs[i].size}, batch, declared_.scalar_bytes)) return true;
+        if (!range.meets(ranges_[i])) continue;  // nearly always
+        if (written.meets(input_place(static_cast<int>(i)), batch, declared_.scalar_bytes)) return true;
     }
     return false;
 }
@@ -132,6 +140,8 @@ bool Binding::overlaps_output(int index) const {
     }
     return false;
 }
+
+Place Binding::input_place(int index) const { return {in[index], in_stride[index], declared_.inputs[index].size}; }
 
 Place Binding::output_place(int index) const { return {out[index], out_stride[index], declared_.outputs[index].size}; }
 

@@ -54,12 +54,15 @@ class Binding {
     // Without strides: in C order; in `memory`, or memory of its own if that is null.
     PyObject* new_array(const Argument& argument, const Py_intptr_t* strides, char* memory) const;
     bool bind_out(PyObject* out);
+    void note_ranges();
     bool overlaps_input(int index) const;
     bool overlaps_output(int index) const;
+    Place input_place(int index) const;
     Place output_place(int index) const;
 
     const Declaration& declared_;
     const bool batch_last_;
+    Range ranges_[kMaxArguments];           // inputs; empty for those that are not given
     PyObject* arrays_[kMaxArguments] = {};  // outputs, owned
     bool own_output_ = true;
     size_t used_ = 0;

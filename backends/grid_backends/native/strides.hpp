@@ -77,14 +77,18 @@ struct Place {
     int64_t stride;
     int64_t size;
 
-    // Whether the smallest memory ranges that hold both meet. Rows side by side in one buffer do not share memory.
+    // The smallest memory range that holds them.
+    Range range(int64_t batch, int64_t item) const {
+        const auto* const begin = static_cast<const char*>(data);
+        return {begin, begin + extent(stride, size, batch) * item};
+    }
+
+    // Whether the ranges that hold both meet. Rows side by side in one buffer do not share memory.
     bool meets(const Place& other, int64_t batch, int64_t item) const {
-        const auto* const mine = static_cast<const char*>(data);
-        const auto* const its = static_cast<const char*>(other.data);
-        const Range range{mine, mine + extent(stride, size, batch) * item};
-        if (!range.meets({its, its + extent(other.stride, other.size, batch) * item})) return false;
+        const Range mine = range(batch, item), its = other.range(batch, item);
+        if (!mine.meets(its)) return false;
         return is_batch_last(stride) || stride != other.stride ||
-               !interleaved(its - mine, size * item, other.size * item, stride * item);
+               !interleaved(its.begin - mine.begin, size * item, other.size * item, stride * item);
     }
 };
 

@@ -63,6 +63,8 @@ class Readings:
 
 def _key(value: Any) -> Any:
     """Return what tells a value from others; of lists and arrays, which may change, their content."""
+    if value is None:
+        return None
     if isinstance(value, list):
         return (list, *map(_key, value))
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:

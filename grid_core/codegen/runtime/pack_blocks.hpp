@@ -46,6 +46,16 @@ __attribute__((noinline)) void store_rows(T* base, std::int64_t stride, int n, C
     store_gathered<K, T>(rows, columns);
 }
 
+// The same for rows of one pack side by side, block by block without a loop: places are known while compiling.
+template <int K, class T, class Columns, int... Block>
+GRID_INLINE void store_unrolled(T* base, const Columns& columns, std::integer_sequence<int, Block...>) {
+    (store_gathered<(K - Block * lanes<T> < lanes<T> ? K - Block * lanes<T> : lanes<T>), T>(
+         adjacent_rows<T, K>{base + Block * lanes<T>}, columns, Block * lanes<T>), ...);
+}
+
+// Scalars of a row up to which that is worth its code.
+constexpr int unrolled_columns = 256;
+
 // Whether rows of K scalars, of which so many blocks are kept, are long and mostly zeros: whole lines are faster then.
 template <class T, int K, int Kept>
 constexpr bool mostly_zeros = K * sizeof(T) >= 2048 && 2 * block_columns * Kept <= K;
@@ -67,6 +77,11 @@ GRID_INLINE void store_places(T* base, std::int64_t stride, int n, const pack<T>
     }
     const detail::columns_in_places<T, Block, Place> columns{src, blocks, lists};
     if (streaming) return detail::stream_rows<K>(base, stride, n, columns);
+    if constexpr (K <= detail::unrolled_columns)
+        if (stride == K && n == lanes<T>) {
+            constexpr int count = (K + lanes<T> - 1) / lanes<T>;
+            return detail::store_unrolled<K>(base, columns, std::make_integer_sequence<int, count>());
+        }
 #if defined(__AVX512F__)
     if constexpr (detail::mostly_zeros<T, K, Places / detail::block_columns>)
         if (n == lanes<T>) return detail::store_joined<K, false>(base, stride, columns);

@@ -3,6 +3,8 @@
 #ifndef GRID_PACK_IO_HPP
 #define GRID_PACK_IO_HPP
 
+#include <cstring>
+
 #include "pack_batch_last.hpp"
 #include "pack_rows.hpp"
 #include "pack_stream.hpp"
@@ -96,6 +98,12 @@ GRID_INLINE void load(pack<T>* dst, const T* base, std::int64_t stride, int n) {
     else detail::load_columns<K, T>(dst, detail::adjacent_rows<const T, K>{base});
 }
 
+// The row that all samples share.
+template <int K, class T>
+GRID_INLINE void load(T* dst, const T* base, std::int64_t, int) {
+    for (int k = 0; k < K; ++k) dst[k] = base == nullptr ? T(0) : base[k];
+}
+
 // Whether so many rows of K scalars, of an output among outputs of All scalars, will have left the caches when they are
 // read, and are long. Streaming them halves the traffic, since lines are not read before they are written.
 template <class T, int K, int All = K>
@@ -112,6 +120,21 @@ GRID_INLINE void store(T* base, std::int64_t stride, int n, const pack<T>* src, 
     else if (__builtin_expect(stride != K || n != lanes<T>, 0)) detail::store_unusual<K, T>(base, stride, n, src);
     else if constexpr (K == 1) detail::write_row<lanes<T>>(base, src[0]);
     else detail::store_columns<K, T>(detail::adjacent_rows<T, K>{base}, src);
+}
+
+// The same row of K scalars for n samples. Rows side by side go a multiple of whole lines of memory at a time.
+template <int K, class T>
+__attribute__((noinline)) void store(T* base, std::int64_t stride, std::int64_t n, const T* src) {
+    if (is_batch_last(stride)) {
+        for (int k = 0; k < K; ++k)
+            for (std::int64_t i = 0; i < n; ++i) base[k * (stride - GRID_BATCH_LAST) + i] = src[k];
+        return;
+    }
+    constexpr int together = 64 / sizeof(T);
+    const std::int64_t single = stride == K && n > together ? together : n;
+    for (std::int64_t i = 0; i < single; ++i) std::memcpy(base + i * stride, src, K * sizeof(T));
+    for (std::int64_t i = single; i < n; i += together)
+        std::memcpy(base + i * K, base, K * (n - i < together ? n - i : together) * sizeof(T));
 }
 
 GRID_INLINE void settle() {

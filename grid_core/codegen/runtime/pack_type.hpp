@@ -79,6 +79,13 @@ constexpr int lanes_of = grid::lanes<scalar_of<V>>;
 template <class V, if_pack<V> = 0>
 GRID_INLINE V broadcast(scalar_of<V> x) { return x - V{}; }
 
+// A value that may be one scalar for all lanes.
+template <class V, class H>
+GRID_INLINE V spread(H x) {
+    if constexpr (std::is_same_v<H, V>) return x;
+    else return broadcast<V>(x);
+}
+
 template <class V, class M, if_pack<V> = 0>
 GRID_INLINE V select(M mask, V x, V y) { return mask ? x : y; }
 
