@@ -21,6 +21,9 @@ from grid_rbd.progress import shown_progress
 from grid_rbd.wishes import Wish, description_of, make_wish, target_facts
 from grid_store import Entry, Store
 
+AGAIN = 2
+"""How often what was collected before a name kept it is built again."""
+
 
 @checked_keywords
 def warm_robot(
@@ -68,10 +71,6 @@ def build_and_bind(name: str, wish: Wish, store: Store, *, force: bool = False) 
     for forced in (force, *[False] * AGAIN):
         if _is_whole(_build_and_bind(name, wish, store, force=forced), store):
             return
-
-
-AGAIN = 2
-"""How often what was collected before a name kept it is built again."""
 
 
 def _build_and_bind(name: str, wish: Wish, store: Store, *, force: bool) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class BlockMemory:
     ----------
     inputs : tuple of StagedInput
     outputs : tuple of StagedOutput
-    workspace : int
+    messages : int
         Offset of messages in shared memory.
     near : int
         Messages in shared memory; the others are in global scratch.
@@ -97,14 +97,16 @@ class BlockMemory:
     tiles : int
         Tiles of shared memory, one per warp as far as they fit, through which outputs in global scratch pass.
     slots : int
-        Offset of the workspace, in shared memory if ``slots_near``, else in global scratch.
+        Offset of the workspace,
+    slots_near : bool
+        in shared memory or, if not so, in global scratch.
     scratch : int
         Global scratch of a block, or of all blocks of a cluster.
     """
 
     inputs: tuple[StagedInput, ...]
     outputs: tuple[StagedOutput, ...]
-    workspace: int
+    messages: int
     near: int
     barriers: int
     far: int
@@ -144,7 +146,6 @@ def block_memory(
     most_shared : int
         Bytes of shared memory that a block may take.
     """
-    trading = shape.blocks > 1
     room = most_shared // scalar_bytes // (1 if shape.workers > 1 else ONE_WARP_BLOCKS)
     staged: list[StagedInput] = []
     used = 0
@@ -153,14 +154,14 @@ def block_memory(
         used = _whole(used + LANES * staged[-1].pitch)
     outputs = _outputs(layouts, holes, shape, used, near=True)
     crowded = outputs and outputs[-1].offset + outputs[-1].scalars + LANES * (slots + messages) > room
-    if shape.pooled or (not trading and crowded):
+    if shape.pooled or (not shape.trading and crowded):
         outputs = _outputs(layouts, holes, shape, 0, near=False)
     far = sum(output.scalars for output in outputs if output.form == "far")
     used += sum(output.scalars for output in outputs if output.form != "far")
     tiles = min(shape.warps, most_shared // scalar_bytes // TILE) if far else 0
     if shape.pooled:
         room = min(room, shape.warps * TILE)  # the first cache gets the rest
-    near = messages if trading else min(messages, max(0, room - used) // LANES // QUAD * QUAD)
+    near = messages if shape.trading else min(messages, max(0, room - used) // LANES // QUAD * QUAD)
     barriers = used + LANES * near
     far_slots = _whole(far + LANES * (messages - near))
     slots_near = not shape.pooled and barriers + LANES * slots <= room
@@ -172,7 +173,7 @@ def block_memory(
         near,
         barriers,
         far,
-        max(barriers, tiles * TILE) * scalar_bytes + (BARRIER_BYTES * stages if trading else 0),
+        max(barriers, tiles * TILE) * scalar_bytes + (BARRIER_BYTES * stages if shape.trading else 0),
         tiles,
         first_slot,
         slots_near,
@@ -197,7 +198,7 @@ def _outputs(
     for name, layout in layouts.items():
         plain = near and shape.blocks == 1 and not layout.places and layout.size % 4 != 0
         form = "rows" if plain else "columns" if near else "far"
-        share = layout.size if shape.blocks == 1 or not near else -(-layout.size // (LANES * shape.blocks)) * LANES
+        share = layout.size if shape.blocks == 1 else -(-layout.size // (LANES * shape.blocks)) * LANES
         outputs.append(StagedOutput(layout, form, offset, share, name in holes and not layout.places))
         offset += outputs[-1].scalars
     return tuple(outputs)

@@ -68,9 +68,8 @@ class BlockKernel:
     inputs, outputs : tuple of Argument
     in_place : tuple of (int, str)
         Inputs that are read where they are, with their positions.
-    functions : tuple of Function
     steps : tuple
-        Who runs which of them, up to where all workers meet.
+        Who runs which functions, up to where all workers meet.
     constants : tuple of str
         Statements that set the outputs known beforehand.
     slots : int
@@ -94,7 +93,6 @@ class BlockKernel:
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
     in_place: tuple[tuple[int, str], ...]
-    functions: tuple[Function, ...]
     steps: tuple[tuple[Form, tuple[Function, ...]], ...]
     constants: tuple[str, ...]
     slots: int
@@ -107,9 +105,8 @@ class BlockKernel:
     late: tuple[int, ...]
 
     @property
-    def trading(self) -> bool:
-        """Whether blocks of a cluster send each other values, and each collects a part of the outputs."""
-        return self.shape.blocks > 1
+    def functions(self) -> tuple[Function, ...]:
+        return tuple(function for _, functions in self.steps for function in functions)
 
     @property
     def alone(self) -> bool:
@@ -151,9 +148,8 @@ def block_kernel(
         scalar_bytes,
         most_shared,
     )
-    functions = write_functions(plan)
-    numbers = iter(functions)
-    steps = tuple((step.form, tuple(islice(numbers, len(step.pieces)))) for step in plan.steps)
+    functions = iter(write_functions(plan))
+    steps = tuple((step.form, tuple(islice(functions, len(step.pieces)))) for step in plan.steps)
     return BlockKernel(
         f"{kernel.name}_{shape.name}",
         shape,
@@ -161,7 +157,6 @@ def block_kernel(
         kernel.inputs,
         kernel.outputs,
         tuple((position, a.name) for position, a in numbered if a.name in in_place),
-        functions,
         steps,
         (*write_constants(plan), *_zero_places(kept)),
         plan.slots,
@@ -291,7 +286,7 @@ def _is_worth_building(kernel: BlockKernel, most_shared: int) -> bool:
     if there is little to do in each. Many small blocks that collect outputs in global memory are slower than one that
     is large.
     """
-    if kernel.trading and kernel.stages * CLUSTER_BARRIER > kernel.instructions / 2:
+    if kernel.shape.trading and kernel.stages * CLUSTER_BARRIER > kernel.instructions / 2:
         return False
     far = any(output.form == "far" for output in kernel.memory.outputs)
     return kernel.memory.shared_bytes <= most_shared and not (far and kernel.shape.warps < 4)

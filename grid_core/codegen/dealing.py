@@ -93,14 +93,14 @@ def is_dealt(event: Scalar | Action) -> bool:
 
 def side_by_side(loops: Iterable[Loop]) -> Iterator[Piece]:
     """Yield pieces that all workers run, as few as may be: no loop of a piece touches what another one writes."""
-    piece = Piece(shared=True)
+    piece = Piece()
     read, written = set[Entry](), set[Entry]()
     for loop in loops:
         touched = Touched.by(loop)
         reads, writes = set(_entries(touched.read)), set(_entries(touched.written))
         if not (writes.isdisjoint(written) and writes.isdisjoint(read) and reads.isdisjoint(written)):
             yield piece
-            piece = Piece(shared=True)
+            piece = Piece()
             read, written = set(), set()
         read |= reads
         written |= writes

@@ -30,8 +30,6 @@ class Piece:
     operations: int = 0
     stage: int = 0
     """Stage of its first event; every barrier starts another one."""
-    shared: bool = False
-    """Whether all workers run it, each some rows of its loops."""
 
     def staged(self) -> Iterator[tuple[int, Scalar | Action]]:
         """Yield the events with their stages. What one stage saves may be loaded in later ones only."""

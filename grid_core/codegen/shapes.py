@@ -45,6 +45,11 @@ class Shape:
         return self.warps * self.blocks
 
     @property
+    def trading(self) -> bool:
+        """Whether blocks of a cluster send each other values, and each collects a part of the outputs."""
+        return self.blocks > 1 and not self.pooled
+
+    @property
     def name(self) -> str:
         return f"{'p' if self.pooled else 'w'}{self.warps}" + (f"c{self.blocks}" if self.blocks > 1 else "")
 

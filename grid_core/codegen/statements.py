@@ -9,7 +9,7 @@ from grid_core.codegen.exchange import Program
 from grid_core.codegen.expression import Writer
 from grid_core.codegen.layout import zero_runs
 from grid_core.codegen.loops import write_loop
-from grid_core.codegen.pieces import Barrier, Piece, inputs_of, leaves_of
+from grid_core.codegen.pieces import Barrier, Form, Piece, inputs_of, leaves_of
 from grid_core.codegen.schedule import Schedule
 from grid_core.codegen.text import comment
 from grid_core.kernel.kernel import Kernel, Loop, Store
@@ -32,9 +32,10 @@ class Function:
 
 def write_functions(schedule: Schedule, held: Collection[str] = ()) -> tuple[Function, ...]:
     """Return one function per piece, named after the kernel and numbered; ``held`` inputs have their own type."""
+    pieces = ((piece, step.form is Form.ROWS) for step in schedule.steps for piece in step.pieces)
     return tuple(
-        _function(schedule, f"{schedule.kernel.name}_{number}", piece, held)
-        for number, piece in enumerate(schedule.pieces)
+        _function(schedule, f"{schedule.kernel.name}_{number}", piece, held, shared=shared)
+        for number, (piece, shared) in enumerate(pieces)
     )
 
 
@@ -58,12 +59,12 @@ def write_zeros(kernel: Kernel) -> tuple[str, ...]:
     )
 
 
-def _function(schedule: Schedule, name: str, piece: Piece, held: Collection[str]) -> Function:
+def _function(schedule: Schedule, name: str, piece: Piece, held: Collection[str], *, shared: bool) -> Function:
     outputs = {output.name for output in schedule.kernel.outputs}
     written = {e.target for e in piece.events if isinstance(e, Store)} & outputs
     written |= {s.target for e in piece.events if isinstance(e, Loop) for s in e.stores} & outputs
     read = {x.data[0] for _, e in piece.staged() for x in inputs_of(e, schedule.inlined)}
-    lines = tuple(_lines(schedule, piece, held))
+    lines = tuple(_lines(schedule, piece, held, shared=shared))
     return Function(
         name,
         tuple(i.name for i in schedule.kernel.inputs if i.name in read),
@@ -71,11 +72,11 @@ def _function(schedule: Schedule, name: str, piece: Piece, held: Collection[str]
         any("ws[" in line or "ws." in line for line in lines),
         lines,
         piece.operations,
-        piece.shared,
+        shared,
     )
 
 
-def _lines(schedule: Schedule, piece: Piece, held: Collection[str]) -> Iterator[str]:
+def _lines(schedule: Schedule, piece: Piece, held: Collection[str], *, shared: bool) -> Iterator[str]:
     writer = Writer(schedule.inlined, schedule.arrays, held)
     ready: set[int] = set()
     section = ""
@@ -100,7 +101,7 @@ def _lines(schedule: Schedule, piece: Piece, held: Collection[str]) -> Iterator[
             target = f"{event.target if base is None else 'ws'}[{at}]"
             yield f"{target} = {writer.value(event.value)};"
         else:
-            yield from write_loop(event, writer, schedule.kept, dealt if piece.shared else None)
+            yield from write_loop(event, writer, schedule.kept, dealt if shared else None)
             dealt += len(event.table)
 
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+
+COMPILING = [
+    pytest.mark.usefixtures("fresh_compiler"),
+    pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated"),
+    pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning"),
+]
+"""Marks of tests that compile programs."""
 
 DOUBLE = torch.float64
 BATCH = 3

@@ -8,28 +8,14 @@ from typing import Any
 import pytest
 
 from grid_core.errors import NoDerivativeError
-from tests.grid_backends.robots import URDF
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from torch.func import vmap  # noqa: E402
 
-from tests.grid_backends.torch.calls import BATCH, DOUBLE, Calls, motion, same, whole  # noqa: E402
+from tests.grid_backends.torch.calls import BATCH, COMPILING, DOUBLE, Calls, motion, same, whole  # noqa: E402
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated"),
-    pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning"),
-]
-
-
-@pytest.fixture(scope="module")
-def robot(compiled: Callable[..., Any]) -> Any:
-    return compiled(URDF, backend="torch", dtype="float64", floating_base=True)
-
-
-@pytest.fixture(autouse=True)
-def _fresh_compiler() -> None:
-    torch.compiler.reset()
+pytestmark = COMPILING
 
 
 MAPPED: dict[str, tuple[tuple[int | None, ...], int]] = {

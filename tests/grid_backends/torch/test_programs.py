@@ -15,22 +15,9 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from torch._dynamo.testing import CompileCounterWithBackend  # noqa: E402
 from torch.func import vmap  # noqa: E402
 
-from tests.grid_backends.torch.calls import motion, same, whole  # noqa: E402
+from tests.grid_backends.torch.calls import COMPILING, motion, same, whole  # noqa: E402
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated"),
-    pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning"),
-]
-
-
-@pytest.fixture(scope="module")
-def robot(compiled: Callable[..., Any]) -> Any:
-    return compiled(URDF, backend="torch", dtype="float64", floating_base=True)
-
-
-@pytest.fixture(autouse=True)
-def _fresh_compiler() -> None:
-    torch.compiler.reset()
+pytestmark = COMPILING
 
 
 def test_gradients_through_compiled_maps(robot: Any) -> None:

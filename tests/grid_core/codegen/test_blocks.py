@@ -61,7 +61,7 @@ def test_shared_memory_is_within_the_limit(
     assert bool(far) == (block.tiles > 0)
     near = [(i.offset, LANES * i.pitch) for i in block.inputs]
     near += [(o.offset, o.scalars) for o in block.outputs if o.form != "far"]
-    near.append((block.workspace, LANES * block.near))
+    near.append((block.messages, LANES * block.near))
     distant = [*((o.offset, o.scalars) for o in far), (block.far, LANES * (messages - block.near))]
     (near if block.slots_near else distant).append((block.slots, LANES * slots))
     check_apart(near, block.shared_bytes // scalar_bytes)

@@ -56,10 +56,10 @@ def shuffled(kernel: Kernel, plan: Schedule) -> Kernel:
     """The kernel with the rows of every piece in another order, and the loops that run side by side too."""
     random = Random(4)
     actions: list[Action] = [action for action in kernel.actions if not isinstance(action, Loop)]
-    for piece in plan.pieces:
+    for form, piece in [(step.form, piece) for step in plan.steps for piece in step.pieces]:
         loops = [event for event in piece.events if isinstance(event, Loop)]
         last = max((loop.order for loop in loops), default=0)
-        if piece.shared:
+        if form is Form.ROWS:
             random.shuffle(loops)
             loops = [replace(l, table=tuple(random.sample(l.table, len(l.table))), order=last) for l in loops]
         actions += loops
