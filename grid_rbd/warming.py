@@ -21,9 +21,6 @@ from grid_rbd.progress import shown_progress
 from grid_rbd.wishes import Wish, description_of, make_wish, target_facts
 from grid_store import Entry, Store
 
-AGAIN = 2
-"""How often what was collected before a name kept it is built again."""
-
 
 @checked_keywords
 def warm_robot(
@@ -68,9 +65,9 @@ def build_and_bind(name: str, wish: Wish, store: Store, *, force: bool = False) 
     if not wish.is_compiled:
         bind_model(name, wish, store)
         return
-    for forced in (force, *[False] * AGAIN):
-        if _is_whole(_build_and_bind(name, wish, store, force=forced), store):
-            return
+    record = _build_and_bind(name, wish, store, force=force)
+    if not _is_whole(record, store):  # which the name keeps from now on
+        _build_and_bind(name, wish, store, force=False)
 
 
 def _build_and_bind(name: str, wish: Wish, store: Store, *, force: bool) -> dict[str, Any]:
